@@ -1,0 +1,66 @@
+/** How one mail server is reached. Either `url` or `host`; other fields override what the URL says. */
+export interface TransportSettings {
+  /** `smtp://user:password@host:587`, `smtps://…`, with nodemailer's query options, e.g. `?requireTLS=true`. */
+  readonly url: string;
+  /** Connections of one worker process to this server. Default 10, at least 1. */
+  readonly connections: number;
+  /** Header that carries the mail's id to a provider which deduplicates on it, e.g. `Resend-Idempotency-Key`. */
+  readonly idempotencyHeader: string | null;
+}
+
+/** Limits for each phase of a send, in milliseconds. */
+export interface Timeouts {
+  /** DNS, TCP and TLS. Default 10 s. */
+  readonly connect: number;
+  /** From the connection to the server's greeting. Default 10 s. */
+  readonly greeting: number;
+  /** Each command's reply, and silence while the body is written. Default 30 s. */
+  readonly command: number;
+  /** The reply to the final dot (RFC 5321 4.5.3.2.6 asks for 10 minutes, the default). */
+  readonly finalReply: number;
+  /** Rendering one template. Default 10 s. */
+  readonly render: number;
+}
+
+/** The validated configuration, durations in milliseconds. */
+export interface PosthasteConfig {
+  /** Default sender, `user@host` or `Name <user@host>`. POSTHASTE_FROM. */
+  readonly from: string;
+  /** Absolute path of the folder of templates. */
+  readonly emails: string;
+  /** Transports by name; the first is the default one. */
+  readonly transports: ReadonlyMap<string, TransportSettings>;
+  /** Name of the transport for mail that names none. */
+  readonly defaultTransport: string;
+  /** Must equal the database's own, so that a copy does not mail people. Default `production`. */
+  readonly environment: string;
+  /** Mails sent at once by one process. Default 20. */
+  readonly concurrency: number;
+  /** How long a claim holds without renewal. Default 60 s, at least 3 × its renewal interval. */
+  readonly lease: number;
+  /** Pause between two runs of maintenance. Default 15 s, 1 s to 30 s. */
+  readonly maintenanceInterval: number;
+  /** How long a stopping worker waits for replies. Default 25 s. */
+  readonly shutdownGrace: number;
+  readonly timeouts: Timeouts;
+  readonly retry: {
+    /** Delays after the first, second, … failed attempt; the last one repeats. */
+    readonly delays: readonly number[];
+    /** Default of `max_attempts` for mails that do not say. Default 8. */
+    readonly maxAttempts: number;
+    /** A mail that is older (since send_at or the last operator's retry) is given up. Default 5 days. */
+    readonly maxAge: number;
+  };
+  readonly breaker: {
+    /** HOST failures in a row that open it. Default 3. */
+    readonly failures: number;
+    /** First pause before a probe. Default 5 s, doubling up to maxProbe. */
+    readonly probe: number;
+    /** Default 60 s. */
+    readonly maxProbe: number;
+  };
+  /** What happens to a mail that was handed over without a reply: send it again, or leave it to the operator. */
+  readonly onUnknownOutcome: "resend" | "fail";
+  /** How long FAILED mail keeps its secret parameters for a retry. Default 24 h. */
+  readonly secretsAfterFailure: number;
+}
