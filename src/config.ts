@@ -1,6 +1,6 @@
-/** How one mail server is reached. Either `url` or `host`; other fields override what the URL says. */
+/** How one mail server is reached. */
 export interface TransportSettings {
-  /** `smtp://user:password@host:587`, `smtps://…`, with nodemailer's query options, e.g. `?requireTLS=true`. */
+  /** `smtp://user:password@host:587`, `smtps://…`, with options in the query, e.g. `?requireTLS=true`. Parses as a URL. */
   readonly url: string;
   /** Connections of one worker process to this server. Default 10, at least 1. */
   readonly connections: number;
@@ -22,7 +22,7 @@ export interface Timeouts {
   readonly render: number;
 }
 
-/** The validated configuration, durations in milliseconds. */
+/** The validated configuration, durations in milliseconds. A process that does not send may lack `from` ("") and transports. */
 export interface PosthasteConfig {
   /** Default sender, `user@host` or `Name <user@host>`. POSTHASTE_FROM. */
   readonly from: string;

@@ -1,0 +1,122 @@
+import "graphile-config";
+
+/** A length of time: `"500ms"`, `"10s"`, `"2m"`, `"1h"`, `"5d"`, or a number of milliseconds. */
+export type Duration = string | number;
+
+/** The scope `posthaste` of `graphile.config.ts`. Whatever is left out has the default named here. */
+export interface PosthasteOptions {
+  /**
+   * Sender of mail that names none: `user@host` or `Name <user@host>`. The environment variable
+   * POSTHASTE_FROM goes before it. No default: a process that sends must have one.
+   */
+  from?: string | undefined;
+  /** Folder of the templates, relative to the configuration file. Default `./emails`. */
+  emails?: string | undefined;
+  /**
+   * Mail servers by name (`a-z 0-9 _ -`). The first one is the default, for mail that names none. The
+   * environment variable SMTP_URL is `transports.default.url` and goes before the file's; when the file
+   * has no `default`, SMTP_URL adds it as the first.
+   */
+  transports?: { readonly [name: string]: TransportOptions } | undefined;
+  /**
+   * Must equal the database's own setting `environment`, so that a copy of the production database does
+   * not mail people from a developer's machine. Default `production`.
+   */
+  environment?: string | undefined;
+  /** Mails that one process sends at once. Default 20, 1 to 1,000. Raise it for servers that answer slowly. */
+  concurrency?: number | undefined;
+  /**
+   * How long a claim holds without renewal; it is renewed each third of it. Default `60s`, at least `3s`.
+   * A shorter one frees the mail of a process that hangs sooner; a longer one bears longer pauses.
+   */
+  lease?: Duration | undefined;
+  /** Pause between two runs of maintenance. Default `15s`, `1s` to `30s`. */
+  maintenanceInterval?: Duration | undefined;
+  /**
+   * How long a stopping process waits for the replies of what it is sending. Default `25s`: below the 30 s
+   * after which most platforms kill.
+   */
+  shutdownGrace?: Duration | undefined;
+  /** How long each phase of a send may take. */
+  timeouts?: TimeoutOptions | undefined;
+  /** When and how often a mail is tried again. */
+  retry?: RetryOptions | undefined;
+  /** When a mail server that does not serve is left alone for a while. */
+  breaker?: BreakerOptions | undefined;
+  /**
+   * What happens to a mail that was handed over without a reply: `resend` sends it again under the same
+   * Message-ID (default; a copy may arrive twice), `fail` leaves it to the operator. A template may say
+   * otherwise for itself.
+   */
+  onUnknownOutcome?: "resend" | "fail" | undefined;
+  /**
+   * How long a FAILED mail keeps its secret parameters, so that it can be retried. Default `24h`; 0 removes
+   * them at once.
+   */
+  secretsAfterFailure?: Duration | undefined;
+}
+
+/** One mail server. */
+export interface TransportOptions {
+  /**
+   * `smtp://user:password@host:587` (STARTTLS when offered, always with `?requireTLS=true`) or
+   * `smtps://…` (TLS from the start). Percent-encode special characters in user and password.
+   */
+  url?: string | undefined;
+  /** Connections of one process to this server. Default 10, 1 to 1,000. Lower it when the provider limits them. */
+  connections?: number | undefined;
+  /**
+   * Header that carries the mail's id to a provider which deduplicates on it, e.g.
+   * `Resend-Idempotency-Key`. Default none.
+   */
+  idempotencyHeader?: string | null | undefined;
+}
+
+/** How long each phase of a send may take; each at least `10ms`. */
+export interface TimeoutOptions {
+  /** DNS, TCP and TLS. Default `10s`. */
+  connect?: Duration | undefined;
+  /** From the connection to the server's greeting. Default `10s`. */
+  greeting?: Duration | undefined;
+  /** The reply to each command, and silence while the body is written. Default `30s`. */
+  command?: Duration | undefined;
+  /**
+   * The reply to the final dot. Default `10m`, which RFC 5321 4.5.3.2.6 asks for. A shorter one makes more
+   * mails whose outcome is unknown.
+   */
+  finalReply?: Duration | undefined;
+  /** Rendering one template. Default `10s`. */
+  render?: Duration | undefined;
+}
+
+/** When and how often a mail is tried again. */
+export interface RetryOptions {
+  /**
+   * Delays after the first, second, … failed attempt; the last one repeats. Default
+   * `["30s", "2m", "10m", "30m", "2h", "6h"]`. Half of each is fixed, half is random.
+   */
+  delays?: readonly Duration[] | undefined;
+  /** Attempts of a mail that does not say. Default 8, 1 to 100. Failures of the server spend none. */
+  maxAttempts?: number | undefined;
+  /** Age at which a mail is given up, whatever the reason. Default `5d`. */
+  maxAge?: Duration | undefined;
+}
+
+/** When a mail server that does not serve is left alone for a while. */
+export interface BreakerOptions {
+  /** Failures of the server in a row that stop sending to it. Default 3, 1 to 1,000. */
+  failures?: number | undefined;
+  /** First pause before it is tried with one mail; doubled each time. Default `5s`. */
+  probe?: Duration | undefined;
+  /** Longest pause between two such trials. Default `60s`, at least `probe`. */
+  maxProbe?: Duration | undefined;
+}
+
+declare global {
+  namespace GraphileConfig {
+    interface Preset {
+      /** Options of Posthaste, transactional email from PostgreSQL. */
+      posthaste?: PosthasteOptions | undefined;
+    }
+  }
+}

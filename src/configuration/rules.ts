@@ -1,0 +1,125 @@
+import { formatDuration, parseDuration } from "./durations.ts";
+import { masked } from "./masked.ts";
+
+/** What one option must be. */
+export interface Rule<T> {
+  /** Ends the sentence "… must be". */
+  readonly expected: string;
+  /** The value in its validated form; undefined when it breaks the rule. */
+  readonly read: (value: unknown) => T | undefined;
+  /** How a wrong value is shown. Default: `shown`. */
+  readonly show?: (value: unknown) => string;
+}
+
+/** A whole number between two bounds, both included. */
+export function integer(least: number, most: number): Rule<number> {
+  return {
+    expected: `a whole number from ${least} to ${most}`,
+    read: (value) =>
+      typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
+        ? value
+        : undefined,
+  };
+}
+
+/** A duration between two bounds in milliseconds, both included. */
+export function duration(least: number, most = Number.POSITIVE_INFINITY): Rule<number> {
+  const range =
+    most < Number.POSITIVE_INFINITY
+      ? ` from ${formatDuration(least)} to ${formatDuration(most)}`
+      : ` of at least ${formatDuration(least)}`;
+  return {
+    expected: `a duration${range}, such as "10s", "2m", "1h", "5d" or a number of milliseconds`,
+    read: (value) => {
+      const milliseconds = parseDuration(value);
+      return milliseconds !== null && milliseconds >= least && milliseconds <= most
+        ? milliseconds
+        : undefined;
+    },
+  };
+}
+
+/** A list of durations that holds at least one, each of at least `least` milliseconds. */
+export function durations(least: number): Rule<readonly number[]> {
+  const one = duration(least);
+  return {
+    expected: `a list of durations of at least ${formatDuration(least)} with at least one entry, such as ["30s", "2m"]`,
+    read: (value) => {
+      if (!Array.isArray(value) || value.length === 0) return undefined;
+      const all = value.map((entry) => one.read(entry));
+      return all.every((entry) => entry !== undefined) ? all : undefined;
+    },
+  };
+}
+
+/** One of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
+  return {
+    expected: words.map((word) => `"${word}"`).join(" or "),
+    read: (value) => words.find((word) => word === value),
+  };
+}
+
+/** Text that is not empty and holds no control characters. */
+export const text: Rule<string> = {
+  expected: "text that is not empty",
+  read: (value) =>
+    typeof value === "string" && value.trim() !== "" && !CONTROL.test(value) ? value : undefined,
+};
+
+/** The name of a header, or null for none. */
+export const headerName: Rule<string | null> = {
+  expected: 'the name of a header, such as "Resend-Idempotency-Key"',
+  read: (value) =>
+    value === null || (typeof value === "string" && /^[A-Za-z0-9][A-Za-z0-9-]{0,75}$/.test(value))
+      ? value
+      : undefined,
+};
+
+/** A sender: `user@host` or `Name <user@host>`. The message composer parses it in full. */
+export const mailbox: Rule<string> = {
+  expected: 'one address, "user@host" or "Name <user@host>"',
+  read: (value) => {
+    if (typeof value !== "string" || CONTROL.test(value)) return undefined;
+    const bare = /^[^<>]*<([^<>]*)>$/.exec(value.trim())?.[1] ?? value.trim();
+    return /^[^\s@<>,;:()[\]\\"]+@[^\s@<>,;:()[\]\\"]+$/.test(bare) ? value.trim() : undefined;
+  },
+};
+
+/** The URL of a mail server. Shown without user, password and query, whatever is wrong with it. */
+export const smtpUrl: Rule<string> = {
+  expected:
+    'a URL such as "smtp://user:password@host:587" or "smtps://…", with special characters in user and password percent-encoded',
+  read: (value) => {
+    if (typeof value !== "string" || !URL.canParse(value)) return undefined;
+    const url = new URL(value);
+    const known = url.protocol === "smtp:" || url.protocol === "smtps:";
+    const bare = (url.pathname === "" || url.pathname === "/") && url.hash === "";
+    return known && url.hostname !== "" && bare && decodes(url.username + url.password) ? value : undefined;
+  },
+  show: (value) => (typeof value === "string" ? masked(value) : shown(value)),
+};
+
+/** A wrong value for a message: short, with URLs masked, and never the inside of an object. */
+export function shown(value: unknown): string {
+  if (typeof value === "string") {
+    const safe = value.includes("://") ? masked(value) : value.replace(CONTROL_ALL, "?");
+    return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe);
+  }
+  if (Array.isArray(value))
+    return `[${value.slice(0, 8).map(shown).join(", ")}${value.length > 8 ? ", …" : ""}]`;
+  if (typeof value === "object" && value !== null) return "an object";
+  return typeof value === "function" ? "a function" : String(value);
+}
+
+const CONTROL = /[\x00-\x1f\x7f]/;
+const CONTROL_ALL = /[\x00-\x1f\x7f]/g;
+
+function decodes(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,9 @@
+export type {
+  BreakerOptions,
+  Duration,
+  PosthasteOptions,
+  RetryOptions,
+  TimeoutOptions,
+  TransportOptions,
+} from "./configuration/options.ts";
+export { PosthastePreset } from "./preset.ts";
