@@ -1,0 +1,112 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type BrokenBundle, type Bundle, bundleTemplates } from "./bundle.ts";
+import { findTemplateFiles, type TemplateFile } from "./find.ts";
+import { brokenTemplate, readTemplate, type Template, type TemplateModule } from "./template.ts";
+import { describeThrown, sourcePositions } from "./thrown.ts";
+import { TIMED_OUT, within } from "./timeout.ts";
+import { watchFiles } from "./watch.ts";
+
+export type { Template } from "./template.ts";
+
+/** The templates of a folder, compiled and imported. */
+export interface TemplateCatalog {
+  /** By name. What is not in the folder is not there, whatever the name looks like: no path is made from it. */
+  get(name: string): Template | undefined;
+  /** All of them, the broken ones too, in order of name. */
+  list(): readonly Template[];
+  /** Ends watching. What was loaded stays usable. */
+  close(): Promise<void>;
+}
+
+/** How long the top level of a template's module may take, in milliseconds. */
+const IMPORT_TIMEOUT = 10_000;
+
+/**
+ * Compiles and imports every template of a folder. A template that does not compile, throws while it is imported
+ * or breaks the contract of a template is in the catalogue as broken, with the reason; it hinders no other.
+ * @param options.watch reads again what changed on disk, until `close`. Default false. What was loaded before stays
+ * in memory: for development.
+ * @param options.onReload called after each reading that changed the catalogue
+ * @throws PosthasteError when the folder cannot be read
+ */
+export async function loadTemplates(
+  directory: string,
+  options: { watch?: boolean; onReload?: () => void } = {},
+): Promise<TemplateCatalog> {
+  const root = resolve(directory);
+  let reading: Reading = { templates: new Map(), inputs: new Set() };
+  // It begins to watch before it reads: what is saved meanwhile is seen.
+  const watch = options.watch ? await watchFiles(root, () => reading.inputs, readAgain) : null;
+  reading = await readAll(root, reading);
+  watch?.start();
+  return {
+    get: (name) => reading.templates.get(name),
+    list: () => [...reading.templates.values()],
+    close: async () => watch?.close(),
+  };
+
+  async function readAgain(): Promise<void> {
+    const before = reading.templates;
+    reading = await readAll(root, reading);
+    if (!isSame(before, reading.templates)) options.onReload?.();
+  }
+}
+
+interface Reading {
+  readonly templates: ReadonlyMap<string, Template>;
+  /** Absolute paths of all files that were ever compiled, those of templates that are broken now too. */
+  readonly inputs: ReadonlySet<string>;
+}
+
+async function readAll(root: string, before: Reading): Promise<Reading> {
+  const files = await findTemplateFiles(root);
+  const bundles = await bundleTemplates(files, root);
+  const templates = new Map<string, Template>();
+  const inputs = new Set(before.inputs);
+  // Modules are needed on disk only while they are imported.
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-templates-"));
+  try {
+    for (const file of files) {
+      const bundle = bundles.get(file.name);
+      if (!bundle) continue;
+      for (const input of "inputs" in bundle ? bundle.inputs : []) inputs.add(input);
+      const old = before.templates.get(file.name);
+      templates.set(file.name, await readOne(file, bundle, old, join(folder, `${templates.size}.mjs`)));
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { templates, inputs };
+}
+
+async function readOne(
+  file: TemplateFile,
+  bundle: Bundle | BrokenBundle,
+  old: Template | undefined,
+  path: string,
+): Promise<Template> {
+  if ("broken" in bundle) return brokenTemplate(file, bundle.broken);
+  if (old?.version === bundle.version) return old;
+  const url = pathToFileURL(path).href;
+  const positions = sourcePositions(url, bundle.map);
+  await writeFile(path, bundle.code);
+  try {
+    const module = await within(IMPORT_TIMEOUT, import(url) as Promise<TemplateModule>);
+    if (module !== TIMED_OUT) return readTemplate(file, bundle.version, module, positions);
+    const reason = `its top level did not end within ${IMPORT_TIMEOUT / 1000} s`;
+    return brokenTemplate(file, `${file.shown}: ${reason}`, bundle.version);
+  } catch (error) {
+    return brokenTemplate(file, describeThrown(error, file.shown, positions), bundle.version);
+  }
+}
+
+function isSame(before: ReadonlyMap<string, Template>, after: ReadonlyMap<string, Template>): boolean {
+  const same = (template: Template): boolean => {
+    const old = before.get(template.name);
+    return old?.version === template.version && old.broken === template.broken;
+  };
+  return before.size === after.size && [...after.values()].every(same);
+}

@@ -1,0 +1,84 @@
+import { render, toPlainText } from "@react-email/render";
+import { createElement } from "react";
+import { describeIssues } from "./parameters.ts";
+import type { Props, Template } from "./template.ts";
+import { describeThrown } from "./thrown.ts";
+import { TIMED_OUT, within } from "./timeout.ts";
+
+/** What became of rendering: the parts of a mail, or a code of the registry and what an operator needs to know. */
+export type Rendered =
+  | { readonly ok: true; readonly subject: string; readonly html: string; readonly text: string }
+  | {
+      readonly ok: false;
+      readonly code: "parameters_invalid" | "render_failed" | "render_timeout";
+      readonly message: string;
+    };
+
+/**
+ * Fills a template. Never throws, whatever the template does. No message repeats a parameter's value, but that what
+ * a template throws is quoted (at most 500 characters), and may.
+ * @param options.locale given to the template as the prop `locale`; null leaves the prop to the parameters
+ * @param options.timeout milliseconds for rendering that waits for something; code that never lets go of the
+ * processor is not stopped by it
+ */
+export async function renderTemplate(
+  template: Template,
+  parameters: unknown,
+  options: { locale: string | null; timeout: number },
+): Promise<Rendered> {
+  if (template.broken !== null) return failed(template.broken);
+  try {
+    const checked = checkParameters(template, parameters);
+    if ("code" in checked) return checked;
+    const props = options.locale === null ? checked.props : { ...checked.props, locale: options.locale };
+    const rendered = await within(options.timeout, renderParts(template, props));
+    if (rendered !== TIMED_OUT) return rendered;
+    const message = `${template.shown}: did not end within ${options.timeout} ms (timeouts.render)`;
+    return { ok: false, code: "render_timeout", message };
+  } catch (error) {
+    return failed(describeThrown(error, template.shown, template.positions));
+  }
+}
+
+function checkParameters(template: Template, parameters: unknown): { readonly props: Props } | Failure {
+  const result = template.parameters?.safeParse(parameters) ?? { success: true, data: parameters };
+  if (!result.success) return invalid(`${template.name}: ${describeIssues(result.error.issues)}`);
+  if (isObject(result.data)) return { props: result.data };
+  return template.parameters
+    ? failed(`${template.shown}: the schema \`parameters\` must give an object of props`)
+    : invalid(`${template.name}: parameters: must be an object`);
+}
+
+async function renderParts(template: Template, props: Props): Promise<Rendered> {
+  const subject = await evaluate(template.subject, props);
+  if (typeof subject !== "string") return failed(`${template.shown}: \`subject\` must give a string`);
+  const line = subject.replace(/[\x00-\x1f\x7f\u2028\u2029]+/g, " ").trim();
+  if (line === "") return failed(`${template.shown}: \`subject\` must not be empty`);
+
+  const html = (await render(createElement(template.component, props))).replaceAll("\0", "");
+  if (html.replace(/<!.*?>/gs, "").trim() === "") {
+    return failed(`${template.shown}: the component must return elements; it returned nothing`);
+  }
+  const text = template.text === null ? toPlainText(html) : await evaluate(template.text, props);
+  if (typeof text !== "string") return failed(`${template.shown}: \`text\` must give a string`);
+  // Unlike HTML, plain text is not escaped on its way to a terminal.
+  return { ok: true, subject: line, html, text: text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, "") };
+}
+
+function evaluate(part: string | ((props: Props) => unknown), props: Props): unknown {
+  return typeof part === "function" ? part(props) : part;
+}
+
+type Failure = Extract<Rendered, { ok: false }>;
+
+function failed(message: string): Failure {
+  return { ok: false, code: "render_failed", message };
+}
+
+function invalid(message: string): Failure {
+  return { ok: false, code: "parameters_invalid", message };
+}
+
+function isObject(value: unknown): value is Props {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

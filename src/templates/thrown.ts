@@ -1,0 +1,48 @@
+import { SourceMap, type SourceMapPayload } from "node:module";
+import { stripVTControlCharacters } from "node:util";
+
+/** Turns a place in a compiled module into one in its sources. */
+export interface SourcePositions {
+  /** URL under which the module was imported. */
+  readonly url: string;
+  readonly map: SourceMap;
+}
+
+/** The positions of a module that is imported under this URL. */
+export function sourcePositions(url: string, map: SourceMapPayload): SourcePositions {
+  return { url, map: new SourceMap(map) };
+}
+
+/**
+ * Says what a template (`shown`: its file) threw and where, on one line of at most 500 characters:
+ * `emails/order-confirmed.tsx:12:5: TypeError: …`. Never throws itself, whatever was thrown.
+ *
+ * Positions are mapped here, not by Node's `--enable-source-maps`, which is a setting of the whole process and
+ * not ours to change in somebody's application.
+ */
+export function describeThrown(thrown: unknown, shown: string, positions: SourcePositions | null): string {
+  let text: string;
+  try {
+    const place = positions && thrown instanceof Error ? findPlace(String(thrown.stack), positions) : null;
+    text = `${place ?? shown}: ${thrown instanceof Error ? String(thrown) : `threw ${show(thrown)}`}`;
+  } catch {
+    text = `${shown}: threw something that cannot be shown`;
+  }
+  const line = stripVTControlCharacters(text).replace(/[\x00-\x1f\x7f]+/g, " ");
+  return line.length > 500 ? `${line.slice(0, 499)}…` : line;
+}
+
+/** The innermost frame that lies in a template or in what was compiled into it. */
+function findPlace(stack: string, { url, map }: SourcePositions): string | null {
+  const start = stack.indexOf(url);
+  if (start < 0) return null;
+  const at = /^:(\d+):(\d+)/.exec(stack.slice(start + url.length));
+  if (!at) return null;
+  const origin = map.findOrigin(Number(at[1]), Number(at[2]));
+  return "fileName" in origin ? `${origin.fileName}:${origin.lineNumber}:${origin.columnNumber}` : null;
+}
+
+function show(thrown: unknown): string {
+  if (thrown === null || thrown === undefined) return `${thrown}`;
+  return `a ${typeof thrown}: ${String(thrown)}`;
+}
