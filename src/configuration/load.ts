@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { resolvePreset } from "graphile-config";
-import { loadConfig } from "graphile-config/load";
 import type { PosthasteConfig } from "../config.ts";
 import { PosthasteError } from "../errors.ts";
 import { withMaskedUrls } from "./masked.ts";
@@ -83,9 +84,9 @@ function findFile(directory: string, given: string | undefined): string | null {
 }
 
 async function loadPreset(file: string): Promise<GraphileConfig.ResolvedPreset> {
-  let preset: GraphileConfig.Preset | null;
+  let preset: GraphileConfig.Preset | null | undefined;
   try {
-    preset = await loadConfig(file);
+    preset = await importDefault(file);
   } catch (cause) {
     // An author's error: its place is the most useful thing about it.
     const [message = "", place] =
@@ -106,6 +107,23 @@ async function loadPreset(file: string): Promise<GraphileConfig.ResolvedPreset> 
       { cause },
     );
   }
+}
+
+/**
+ * The file's default export. Not by graphile-config's loader: when the file throws, that one looks for
+ * ts-node, says on stderr that it found none, and runs the file again.
+ */
+async function importDefault(file: string): Promise<GraphileConfig.Preset | null | undefined> {
+  let module: { default?: GraphileConfig.Preset };
+  try {
+    // Unlike import(), require() does not warn of a package.json that names no module type.
+    module = createRequire(import.meta.url)(file);
+    if (!("default" in Object(module))) return module as GraphileConfig.Preset;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException | null)?.code !== "ERR_REQUIRE_ASYNC_MODULE") throw error;
+    module = await import(pathToFileURL(file).href);
+  }
+  return module.default;
 }
 
 /** ` (file:line)` of the file's own frame in the error's stack. */

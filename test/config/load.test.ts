@@ -110,3 +110,14 @@ test("a preset of the wrong shape is reported without its values", async (t) => 
     });
   }
 });
+
+test("a TypeScript file that throws is run once, and nothing but the error is said", async (t) => {
+  const directory = folder(t, {
+    "graphile.config.ts":
+      'const runs: { runs?: number } = globalThis as object; runs.runs = (runs.runs ?? 0) + 1;\nthrow new Error("boom");',
+  });
+  const said = t.mock.method(console, "error", () => {});
+  await assert.rejects(load({ directory }), /cannot be loaded: boom/);
+  assert.equal((globalThis as { runs?: number }).runs, 1);
+  assert.equal(said.mock.callCount(), 0);
+});

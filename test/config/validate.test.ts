@@ -73,7 +73,10 @@ test("an unknown option is answered with the one that was meant, at every depth"
     'posthaste.transports.a.uri is not an option; did you mean "url"?',
     'posthaste.retry.maxAttemps is not an option; did you mean "maxAttempts"?',
   ]);
-  assert.match(problemsOf({ colour: 1 })[0] ?? "", /is not an option; remove it, or use one of .*maintenanceInterval/);
+  assert.match(
+    problemsOf({ colour: 1 })[0] ?? "",
+    /is not an option; remove it, or use one of .*maintenanceInterval/,
+  );
 });
 
 test("all problems are reported at once, each with rule and value", () => {
