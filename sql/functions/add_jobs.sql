@@ -1,0 +1,25 @@
+create or replace function posthaste_private.add_jobs(ids uuid[]) returns int
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_specs graphile_worker.job_spec[];
+begin
+  -- Mail that is due later gets its job from maintenance in time: a jobs table full of future jobs makes each fetch slow.
+  -- A transport that is stopped gets none: skipping such jobs would cost each fetch a walk over all of them.
+  select array_agg(row('posthaste/send_email', json_build_object('id', m.id), null, m.next_attempt_at, null,
+    'posthaste:' || m.id, m.priority, null)::graphile_worker.job_spec order by m.next_attempt_at, m.id)
+  into v_specs
+  from posthaste.email_messages m
+  where m.id = any (add_jobs.ids)
+    and m.status = 'PENDING'
+    and m.next_attempt_at <= now() + interval '60 seconds'
+    and not posthaste_private.is_blocked(m.transport);
+  if v_specs is null then
+    return 0;  -- add_jobs notifies even for an empty list
+  end if;
+  perform graphile_worker.add_jobs(v_specs);
+  return cardinality(v_specs);
+end $$;
+comment on function posthaste_private.add_jobs(uuid[]) is 'Adds a job for each of these mails that waits, is due within a minute and whose transport is not stopped; returns how many.';
+revoke all on function posthaste_private.add_jobs(uuid[]) from public;

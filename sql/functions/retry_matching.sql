@@ -1,0 +1,29 @@
+create or replace function posthaste.retry_matching(filter jsonb, dry_run boolean default false, max int default 1000)
+returns table (outcome text, emails bigint)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_ids uuid[];
+  v_expired bigint;
+  v_done bigint;
+begin
+  perform posthaste_private.check_filter(filter);
+  v_ids := array(select posthaste_private.matching(retry_matching.filter || '{"status": "FAILED"}', retry_matching.max));
+  select count(*) into v_expired from posthaste.email_messages m where m.id = any (v_ids) and m.expires_at <= now();
+  if dry_run then
+    v_done := cardinality(v_ids) - v_expired;
+  else
+    select count(*) into v_done from posthaste_private.retry_failed(v_ids);
+  end if;
+  return query
+    select c.outcome, c.emails from (values
+      (case when dry_run then 'would be retried' else 'retried' end, v_done), ('expired', v_expired)
+    ) c(outcome, emails) where c.emails > 0 or c.outcome <> 'expired';
+end $$;
+comment on function posthaste.retry_matching(jsonb, boolean, int) is 'Sends FAILED mail that a filter matches again, newest first, at most `max` in one call, and counts what happened. With dry_run it only counts. A filter by status is narrowed to FAILED. An unknown filter key raises PH030.';
+revoke all on function posthaste.retry_matching(jsonb, boolean, int) from public;
+--! roles
+grant execute on function posthaste.retry_matching(jsonb, boolean, int) to posthaste_operator;
+--! end

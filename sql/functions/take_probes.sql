@@ -1,0 +1,20 @@
+create or replace function posthaste_private.take_probes(transports text[], hold interval)
+returns table (name text, email_id uuid)
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  with taken as (
+    update posthaste_private.transports t set next_probe_at = now() + take_probes.hold
+    where t.name = any (take_probes.transports) and t.state = 'open' and t.paused_at is null and t.next_probe_at <= now()
+    returning t.name
+  )
+  select t.name, (
+    select m.id from posthaste.email_messages m
+    where m.status = 'PENDING' and m.next_attempt_at <= now() and (m.expires_at is null or m.expires_at > now())
+      and coalesce(m.transport, posthaste_private.setting('default_transport') #>> '{}') = t.name
+    order by m.next_attempt_at, m.id limit 1
+  )
+  from taken t
+$$;
+comment on function posthaste_private.take_probes(text[], interval) is 'Transports of this worker whose open breaker is to be probed now, each given to one caller, with the mail that goes first if one is waiting.';
+revoke all on function posthaste_private.take_probes(text[], interval) from public;
