@@ -1,0 +1,110 @@
+import pg from "pg";
+import { PosthasteError } from "../errors.ts";
+
+/** How a pool of connections is made. */
+export interface PoolOptions {
+  readonly connectionString: string;
+  /** Shown in pg_stat_activity, e.g. `posthaste worker`. */
+  readonly applicationName: string;
+  /** Connections at most. Default 10. */
+  readonly max?: number | undefined;
+  /** Milliseconds that a statement waits for a lock. Default: as long as it takes. */
+  readonly lockTimeout?: number | undefined;
+  /** Told when an idle connection is lost; the pool opens another when it is needed. Default: nobody. */
+  readonly onError?: ((error: Error) => void) | undefined;
+}
+
+/** A pool that survives lost connections: without these listeners each one would end the process. */
+export function createPool(options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    application_name: options.applicationName,
+    max: options.max ?? 10,
+    ...(options.lockTimeout === undefined ? {} : { lock_timeout: options.lockTimeout }),
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+  });
+  const onError = options.onError ?? (() => undefined);
+  pool.on("error", onError);
+  // A connection that is lost while it is checked out and idle, e.g. between two statements of a transaction.
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return pool;
+}
+
+/** One connection, for what belongs to a session. Throws a PosthasteError that says what to do when there is none to be had. */
+export async function connect(options: {
+  connectionString: string;
+  applicationName: string;
+}): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: options.connectionString,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    keepAlive: true,
+  });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw connectionError(error, options.connectionString);
+  }
+}
+
+/** DATABASE_URL, or a PosthasteError that says that it is needed. */
+export function requireDatabaseUrl(url: string | undefined = process.env.DATABASE_URL): string {
+  if (url) return url;
+  throw new PosthasteError(
+    "There is no DATABASE_URL: set it to the database that holds your application's data, e.g. postgres://user@localhost/shop.",
+    { exitCode: 2 },
+  );
+}
+
+/** Says in one sentence why there is no connection, without the password. Not about connecting: the error itself. */
+export function connectionError(error: unknown, connectionString: string): unknown {
+  const { code, message } = flatten(error);
+  const where = describeDatabase(connectionString);
+  const advice = ADVICE[code] ?? (/timeout/i.test(message) ? ADVICE.ETIMEDOUT : undefined);
+  if (!advice && !code.startsWith("28") && !code.startsWith("08")) return error;
+  return new PosthasteError(
+    `Cannot connect to PostgreSQL at ${where}: ${message}. ${advice ?? ADVICE["28P01"]}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** `host:port/database`: what may be printed of a connection string. */
+export function describeDatabase(connectionString: string): string {
+  try {
+    const url = new URL(connectionString);
+    const host = url.hostname || url.searchParams.get("host") || "localhost";
+    return `${host}:${url.port || "5432"}${url.pathname}`;
+  } catch {
+    return "the given DATABASE_URL";
+  }
+}
+
+/** Milliseconds. A host that drops packets would otherwise be waited for for minutes. */
+const CONNECT_TIMEOUT = 10_000;
+
+const ADVICE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "Is the server running, and are host and port of DATABASE_URL right?",
+  ECONNRESET: "The server closed the connection: does it expect TLS (sslmode), and is it starting up?",
+  ENOTFOUND: "Is the host of DATABASE_URL spelt right?",
+  EAI_AGAIN: "The host name could not be looked up: is the network there?",
+  ENOENT: "There is no such socket: is the server running?",
+  ETIMEDOUT: "Is the host of DATABASE_URL right, and does a firewall let the connection through?",
+  EHOSTUNREACH: "Is the host of DATABASE_URL right, and is the network there?",
+  "28P01": "Are user and password of DATABASE_URL right?",
+  "3D000": "Create the database, or correct its name in DATABASE_URL.",
+  "53300": "Its connections are used up: raise max_connections, or let fewer processes connect.",
+  "57P03": "It is starting up or shutting down: try again in a moment.",
+};
+
+/** Node tries all addresses of a host name and throws one error of them all, with an empty message. */
+function flatten(error: unknown): { code: string; message: string } {
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  const code = first instanceof Error && "code" in first ? String(first.code) : "";
+  return { code, message: first instanceof Error ? first.message : String(first) };
+}
