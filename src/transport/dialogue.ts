@@ -1,0 +1,99 @@
+import type { Timeouts } from "../config.ts";
+import { type Phase, parseReply, type Reply } from "./report.ts";
+
+/**
+ * What is being said on one connection, read from the transaction log that nodemailer hands to its logger: one entry
+ * for each command and each whole reply, in order, before it acts on them. Nothing else tells which command is still
+ * unanswered when a connection breaks, also with PIPELINING, where several are.
+ *
+ * One clock runs at a time, and starts anew with each reply: a server gets the whole time for each answer, but cannot
+ * stretch it by sending an octet now and then.
+ */
+export class Dialogue {
+  /** How far it has got. */
+  phase: Phase = "connect";
+  /** The latest reply to EHLO, as sent. */
+  ehlo = "";
+  /** The reply to MAIL FROM of the transaction under way. */
+  mail: Reply | null = null;
+  /** The replies to RCPT TO, in the order of the recipients. */
+  readonly rcpt: Reply[] = [];
+  /** The reply to DATA. */
+  data: Reply | null = null;
+  /** The logger for nodemailer. */
+  readonly logger = {
+    trace: ignore,
+    debug: (entry: { tnx?: string }, line: unknown) => {
+      if (entry.tnx === "client") this.#said(String(line));
+      else if (entry.tnx === "server") this.#heard(String(line));
+    },
+    info: ignore,
+    warn: ignore,
+    error: ignore,
+    fatal: ignore,
+  };
+  readonly #timeouts: Timeouts;
+  readonly #onTimeout: (what: string) => void;
+  readonly #unanswered: string[] = [];
+  #clock: NodeJS.Timeout | undefined;
+  #closing = false;
+
+  constructor(timeouts: Timeouts, onTimeout: (what: string) => void) {
+    this.#timeouts = timeouts;
+    this.#onTimeout = onTimeout;
+  }
+
+  /** Starts the clock of a step that is no command. */
+  start(limit: "connect" | "greeting" | "command" | "finalReply", what: string): void {
+    clearTimeout(this.#clock);
+    const milliseconds = this.#timeouts[limit];
+    this.#clock = setTimeout(() => this.#onTimeout(`${what} within ${milliseconds} ms`), milliseconds);
+  }
+
+  /** Stops the clock. */
+  stop(): void {
+    clearTimeout(this.#clock);
+  }
+
+  /** Forgets the transaction before. */
+  begin(): void {
+    this.phase = "mail";
+    this.mail = null;
+    this.data = null;
+    this.rcpt.length = 0;
+  }
+
+  #said(line: string): void {
+    // After a 421 nodemailer may still write a command; it is not how far the server let it get.
+    if (this.#closing) return;
+    const verb = /^(EHLO|HELO|STARTTLS|AUTH|MAIL|RCPT|DATA|RSET|QUIT)(?=[ \r]|$)/.exec(line)?.[1] ?? "";
+    this.#unanswered.push(verb);
+    if (this.#unanswered.length === 1) this.#await(verb);
+  }
+
+  #heard(line: string): void {
+    this.#closing ||= line.startsWith("421");
+    const verb = this.#unanswered.shift();
+    if (verb === "EHLO") this.ehlo = line;
+    else if (verb === "MAIL") this.mail = parseReply(line);
+    else if (verb === "RCPT") this.rcpt.push(parseReply(line));
+    else if (verb === "DATA") this.data = parseReply(line);
+    const [next] = this.#unanswered;
+    if (next !== undefined && !this.#closing) this.#await(next);
+    // Answered "go ahead": the handshake follows, which is no command.
+    else if (verb === "STARTTLS" && line.startsWith("2")) this.start("connect", "no TLS handshake");
+    else this.stop();
+  }
+
+  #await(verb: string): void {
+    if (verb === "EHLO" || verb === "HELO") this.phase = "connect";
+    else if (verb === "STARTTLS") this.phase = "tls";
+    else if (verb === "AUTH") this.phase = "auth";
+    else if (verb === "MAIL") this.phase = "mail";
+    else if (verb === "RCPT") this.phase = "rcpt";
+    else if (verb === "DATA") this.phase = "data";
+    this.start("command", `no reply to ${verb || "the credentials"}`);
+  }
+}
+
+function ignore(): void {}
