@@ -1,48 +1,48 @@
-/**
- * The wording of these mails is English, so dates and figures are written in the reader's English (`en-US`,
- * `en-GB`), and in British English for everybody else. Who translates the wording drops this rule.
- */
-function english(locale: string | undefined): string {
-  try {
-    const [tag] = Intl.getCanonicalLocales(locale ?? []);
-    return tag?.startsWith("en") ? tag : "en-GB";
-  } catch {
-    return "en-GB";
-  }
-}
-
 /** 59.8 and "EUR" → €59.80; a minus is set as a minus, not as a hyphen */
 export function money(amount: number, currency: string, locale?: string): string {
-  return new Intl.NumberFormat(english(locale), { style: "currency", currency })
-    .format(amount)
-    .replace("-", "−");
+  return numbers({ style: "currency", currency }, locale).format(amount).replace("-", "−");
 }
 
 /** 1234.5 → 1,234.5 */
 export function figure(value: number, locale?: string): string {
-  return new Intl.NumberFormat(english(locale), { maximumFractionDigits: 2 }).format(value);
+  return numbers({ maximumFractionDigits: 2 }, locale).format(value);
 }
 
 /** Saturday, 3 October 2026 */
 export function day(iso: string, timeZone: string, locale?: string): string {
-  return new Intl.DateTimeFormat(english(locale), { dateStyle: "full", timeZone }).format(new Date(iso));
+  return dates({ dateStyle: "full", timeZone }, locale).format(new Date(iso));
 }
 
-/** 3 October, 14:05 UTC: the zone is named, for a time that a reader may have to act by. */
+/** 3 October at 14:05 UTC: the zone is named, for a time that a reader may have to act by. */
 export function moment(iso: string, timeZone: string, locale?: string): string {
-  return new Intl.DateTimeFormat(english(locale), {
-    day: "numeric",
-    month: "long",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZoneName: "short",
-    timeZone,
-  }).format(new Date(iso));
+  const parts = { day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" } as const;
+  return dates({ ...parts, timeZoneName: "short", timeZone }, locale).format(new Date(iso));
 }
 
 /** 14:05 */
 export function clock(iso: string, timeZone: string, locale?: string): string {
-  return new Intl.DateTimeFormat(english(locale), { hour: "2-digit", minute: "2-digit", timeZone }).format(
-    new Date(iso),
-  );
+  return dates({ hour: "2-digit", minute: "2-digit", timeZone }, locale).format(new Date(iso));
+}
+
+// Making a formatter takes longer than rendering the mail around it, so each is made once.
+const numbers = once((options: Intl.NumberFormatOptions, locale) => new Intl.NumberFormat(locale, options));
+const dates = once((options: Intl.DateTimeFormatOptions, locale) => new Intl.DateTimeFormat(locale, options));
+
+function once<Options, Format>(make: (options: Options, locale: string) => Format) {
+  const made = new Map<string, Format>();
+  return (options: Options, readers?: string): Format => {
+    const locale = english(readers);
+    const key = locale + JSON.stringify(options);
+    const format = made.get(key) ?? make(options, locale);
+    made.set(key, format);
+    return format;
+  };
+}
+
+/**
+ * The wording of these mails is English, so dates and figures are written in the reader's English (`en-US`,
+ * `en-IE`), and in British English for everybody else. Who translates the wording drops this rule.
+ */
+function english(locale: string | undefined): string {
+  return /^en-[A-Z]{2}$/.test(locale ?? "") ? (locale as string) : "en-GB";
 }
