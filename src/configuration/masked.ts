@@ -15,5 +15,7 @@ export function masked(url: string): string {
 
 /** Text, for example another library's message, with the credentials of each URL in it masked. */
 export function withMaskedUrls(text: string): string {
-  return text.replace(/\b[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s'"`<>]+/g, masked);
+  return text.replace(/\b[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s'"`<>]+/g, (url) =>
+    url.startsWith("file:") ? url : masked(url),
+  );
 }

@@ -13,6 +13,11 @@ export interface PosthasteOptions {
   /** Folder of the templates, relative to the configuration file. Default `./emails`. */
   emails?: string | undefined;
   /**
+   * Folder for what the database could not take: a mail that the server accepted while PostgreSQL was away is noted here
+   * and recorded later. Relative to the configuration file; must outlive the process. Default `./.posthaste/journal`.
+   */
+  journal?: string | undefined;
+  /**
    * Mail servers by name (`a-z 0-9 _ -`). The first one is the default, for mail that names none. The
    * environment variable SMTP_URL is `transports.default.url` and goes before the file's; when the file
    * has no `default`, SMTP_URL adds it as the first.

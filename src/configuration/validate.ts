@@ -30,6 +30,7 @@ export function validateConfiguration(input: ValidationInput): {
   const config: PosthasteConfig = {
     from: readFrom(root, input, problems),
     emails: resolve(input.directory, root.option("emails", text, "./emails")),
+    journal: resolve(input.directory, root.option("journal", text, "./.posthaste/journal")),
     transports,
     defaultTransport: transports.keys().next().value ?? "default",
     environment: root.option("environment", text, "production"),

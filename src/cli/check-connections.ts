@@ -1,0 +1,60 @@
+import type { PosthasteConfig, Timeouts, TransportSettings } from "../config.ts";
+import { checkSchema, schemaError } from "../database/check-schema.ts";
+import { checkServer } from "../database/check-server.ts";
+import { connect, describeDatabase } from "../database/pool.ts";
+import { PosthasteError } from "../errors.ts";
+import { createTransport, type Transport } from "../transport/transport.ts";
+import { asFinding, type Finding, fine, wrong } from "./check-findings.ts";
+
+/** Connects to the database and compares its schema with this program's. */
+export async function checkDatabase(databaseUrl: string | null): Promise<Finding> {
+  const subject = "database";
+  if (databaseUrl === null)
+    return wrong(subject, "There is no DATABASE_URL.", "Set it, or use --no-connect.");
+  try {
+    const client = await connect({ connectionString: databaseUrl, applicationName: "posthaste check" });
+    try {
+      await checkServer(client);
+      const error = schemaError(await checkSchema(client));
+      if (error) return wrong(subject, error.message);
+      return fine(subject, `${describeDatabase(databaseUrl)} holds the schema of this version.`);
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    return asFinding(subject)(error);
+  }
+}
+
+/** Connects to each mail server as for a send: greeting, TLS, login. No mail is sent. */
+export function checkTransports(config: PosthasteConfig): Promise<readonly Finding[]> {
+  const checks = [...config.transports].map(async ([name, settings]) => {
+    const subject = `transport ${name}`;
+    const transport = settings.url === "" ? null : openTransport(name, settings, config.timeouts);
+    // What is wrong with its settings was reported with the configuration.
+    if (transport === null) return [];
+    try {
+      const { failure, phase } = await transport.probe();
+      if (failure === null) return [fine(subject, "greets, and accepts TLS and login as configured.")];
+      return [wrong(subject, `${phase}: ${failure.message}`, HINTS[phase] ?? null)];
+    } finally {
+      await transport.close();
+    }
+  });
+  return Promise.all(checks).then((findings) => findings.flat());
+}
+
+function openTransport(name: string, settings: TransportSettings, timeouts: Timeouts): Transport | null {
+  try {
+    return createTransport(name, settings, timeouts);
+  } catch (error) {
+    if (error instanceof PosthasteError) return null;
+    throw error;
+  }
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  connect: "Are host and port right, is the server up, and does a firewall let the connection through?",
+  tls: "Does the server's certificate fit the host name, and does the port expect smtp:// or smtps://?",
+  auth: "Are user and password right, and percent-encoded in the URL?",
+};

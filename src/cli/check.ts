@@ -1,0 +1,65 @@
+import type { Command } from "commander";
+import { type LoadedConfiguration, readConfiguration } from "../configuration/load.ts";
+import { PosthasteError } from "../errors.ts";
+import { asFinding, type Finding, fine, wrong } from "./check-findings.ts";
+import { answer, loadOptionsOf } from "./context.ts";
+
+/** Registers `posthaste check`: is everything there that sending needs? Exit code 1 when something is not. */
+export function registerCheck(program: Command): void {
+  program
+    .command("check")
+    .description(
+      "Validates the configuration, the database, every template with its samples, and the transports.",
+    )
+    .option("--no-connect", "leave out what needs a connection: the database and the transports")
+    .option("--json", "print one JSON document")
+    .action(async (options: { connect: boolean; json?: boolean }, command: Command) => {
+      const findings = await check(command, options.connect);
+      const ok = findings.every((finding) => finding.ok);
+      answer(options.json, { ok, findings }, findings.map(line).join("\n"));
+      if (!ok) process.exitCode = 1;
+    });
+}
+
+async function check(command: Command, connect: boolean): Promise<readonly Finding[]> {
+  const loaded = await readConfiguration(loadOptionsOf(command, { sends: connect })).catch(asProblem);
+  if (loaded instanceof PosthasteError) return [wrong("configuration", loaded.message)];
+  const configuration = await checkConfiguration(loaded);
+  const { checkTemplates } = await import("./check-templates.ts");
+  const templates = await checkTemplates(loaded.config);
+  if (!connect) return [...configuration, ...templates];
+  const { checkDatabase, checkTransports } = await import("./check-connections.ts");
+  const connections = await Promise.all([checkDatabase(loaded.databaseUrl), checkTransports(loaded.config)]);
+  return [...configuration, ...templates, ...connections.flat()];
+}
+
+async function checkConfiguration(loaded: LoadedConfiguration): Promise<readonly Finding[]> {
+  const subject = "configuration";
+  const findings = loaded.problems.map((problem) => wrong(subject, problem));
+  const { parseMailbox } = await import("../message/addresses.ts");
+  const { readSettings } = await import("../transport/settings.ts");
+  const { from, transports } = loaded.config;
+  if (from !== "" && parseMailbox(from) === null) {
+    findings.push(
+      wrong(subject, `posthaste.from cannot be parsed as an address; received ${JSON.stringify(from)}.`),
+    );
+  }
+  for (const [name, settings] of transports) {
+    if (settings.url === "") continue;
+    try {
+      readSettings(name, settings);
+    } catch (error) {
+      findings.push(asFinding(subject)(error));
+    }
+  }
+  return findings.length > 0 ? findings : [fine(subject, loaded.file ?? "environment")];
+}
+
+function line({ ok, subject, detail, hint }: Finding): string {
+  return `${ok ? "ok   " : "ERROR"} ${subject}: ${detail}${hint === null ? "" : ` ${hint}`}`;
+}
+
+function asProblem(error: unknown): PosthasteError {
+  if (error instanceof PosthasteError && error.exitCode !== 2) return error;
+  throw error;
+}

@@ -1,0 +1,17 @@
+import type { Command } from "commander";
+import { type LoadedConfiguration, type LoadOptions, loadConfiguration } from "../configuration/load.ts";
+
+/** The configuration that the command's `--config` names. Throws a PosthasteError that lists what is wrong. */
+export function configurationOf(command: Command, options: { sends: boolean }): Promise<LoadedConfiguration> {
+  return loadConfiguration(loadOptionsOf(command, options));
+}
+
+/** What `--config` says, as options of the loader. */
+export function loadOptionsOf(command: Command, options: { sends: boolean }): LoadOptions {
+  return { file: command.optsWithGlobals<{ config?: string }>().config, sends: options.sends };
+}
+
+/** Prints what a command answers: with `json` exactly one document and nothing else, otherwise text. */
+export function answer(json: boolean | undefined, document: unknown, text: string): void {
+  process.stdout.write(json ? `${JSON.stringify(document)}\n` : text === "" ? "" : `${text}\n`);
+}

@@ -1,0 +1,32 @@
+import { Command } from "commander";
+import { version } from "../package-root.ts";
+import { registerCheck } from "./check.ts";
+import { registerMigrate } from "./migrate.ts";
+import { registerPreview } from "./preview.ts";
+
+/**
+ * The command line. Each command loads what it needs when it runs, so that `--help` is quick. Errors are
+ * thrown, for `reportError`.
+ */
+export function createProgram(): Command {
+  const program = new Command("posthaste")
+    .description("Transactional email from PostgreSQL.")
+    .version(version)
+    .option("--config <file>", "configuration file (default: graphile.config.*, then src/graphile.config.*)")
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText("after", EPILOGUE);
+  for (const register of [registerMigrate, registerCheck, registerPreview]) register(program);
+  return program;
+}
+
+const EPILOGUE = `
+Environment:
+  DATABASE_URL     the PostgreSQL database, e.g. postgres://user@localhost/shop
+  SMTP_URL         the mail server (transports.default.url), e.g. smtp://user:password@mail.example:587
+  POSTHASTE_FROM   the sender (from), e.g. "Shop <no-reply@shop.example>"
+  POSTHASTE_LOG    json or text; default: text on a terminal
+  DEBUG=posthaste  debug lines, and the stack of unexpected errors
+
+Exit codes: 0 fine, 1 failure, 2 wrong usage, 57 the database is newer than the program.`;
