@@ -25,6 +25,7 @@ test("the environment alone is enough to send", () => {
     idempotencyHeader: null,
   });
   assert.equal(config.emails, "/app/emails");
+  assert.equal(config.journal, "/app/.posthaste/journal");
 });
 
 test("what is left out has the documented default, in milliseconds", () => {
