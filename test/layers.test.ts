@@ -11,7 +11,7 @@ const STEPS = ["templates", "message", "transport", "database"];
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(BASE.map((layer) => [layer, BASE])),
   ...Object.fromEntries(STEPS.map((layer) => [layer, BASE])),
-  worker: [...BASE, ...STEPS],
+  worker: [...BASE, ...STEPS, "preset.ts"],
   "preset.ts": BASE,
   "index.ts": [...BASE, "preset.ts", "worker"],
   "graphile.config.ts": ["index.ts"],
