@@ -28,6 +28,8 @@ export interface PosthasteConfig {
   readonly from: string;
   /** Absolute path of the folder of templates. */
   readonly emails: string;
+  /** Absolute path of the folder for acceptances that the database could not take. */
+  readonly journal: string;
   /** Transports by name; the first is the default one. */
   readonly transports: ReadonlyMap<string, TransportSettings>;
   /** Name of the transport for mail that names none. */

@@ -29,6 +29,8 @@ export const EVENTS = {
     text: "An outcome cannot be recorded yet; it is kept and tried again.",
     limited: true,
   },
+  outcomes_replayed: { level: "warn", text: "Outcomes that an earlier process had kept are recorded." },
+  journal_failed: { level: "error", text: "The journal cannot be written; outcomes are kept in memory alone.", limited: true },
   claim_failed: { level: "error", text: "Mail cannot be claimed; will be tried again.", limited: true },
   renewal_failed: { level: "error", text: "Leases cannot be renewed; will be tried again.", limited: true },
   maintenance_failed: { level: "error", text: "Maintenance failed; will be tried again.", limited: true },
