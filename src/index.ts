@@ -7,3 +7,4 @@ export type {
   TransportOptions,
 } from "./configuration/options.ts";
 export { PosthastePreset } from "./preset.ts";
+export { sendEmail } from "./worker/send-email.ts";

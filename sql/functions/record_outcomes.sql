@@ -46,10 +46,9 @@ begin
   ), timed as (
     select c.*, now() + case
         when c.kind = 'released' then interval '0'
-        when c.wait is not null then c.wait * interval '1 millisecond'
         -- Something died with this mail in hand: at once the first time, then with growing pauses.
         when c.kind in ('unknown', 'crashed') then posthaste_private.backoff(record_outcomes.policy -> 'delays', c.spent - 1)
-        else posthaste_private.backoff(record_outcomes.policy -> 'delays', greatest(c.spent, 1)) end as next_at
+        else greatest(posthaste_private.backoff(record_outcomes.policy -> 'delays', greatest(c.spent, 1)), c.wait * interval '1 millisecond') end as next_at
     from counted c
   ), judged as (
     select t.*, case

@@ -8,7 +8,7 @@ create table posthaste_private.settings (
   name text primary key,
   value jsonb not null
 );
-comment on table posthaste_private.settings is 'Settings of this database: strict, environment, default_transport, and the key of the request fingerprints. Written by posthaste.configure() and by workers.';
+comment on table posthaste_private.settings is 'Settings of this database: strict, environment, default_transport, max_attempts, the id of the installation and the key of the request fingerprints. Written by posthaste.configure() and by workers.';
 comment on column posthaste_private.settings.name is 'Name of the setting.';
 comment on column posthaste_private.settings.value is 'Its value.';
 
@@ -27,6 +27,7 @@ begin
   insert into posthaste_private.settings (name, value) values
     ('strict', 'false'),
     ('environment', '"production"'),
+    ('installation', to_jsonb(gen_random_uuid())),
     ('fingerprint_key', jsonb_build_object('inner', encode(v_inner, 'hex'), 'outer', encode(v_outer, 'hex')));
 end $$;
 

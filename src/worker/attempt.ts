@@ -1,0 +1,128 @@
+import type { PosthasteConfig } from "../config.ts";
+import type { ClaimedEmail } from "../database/store.ts";
+import { resolveAttachments } from "../message/attachments.ts";
+import { composeMessage } from "../message/compose.ts";
+import { buildEnvelope } from "../message/envelope.ts";
+import type { TemplateCatalog } from "../templates/load.ts";
+import { renderTemplate } from "../templates/render.ts";
+import type { Transport } from "../transport/transport.ts";
+import { judge, type Verdict } from "../transport/verdict.ts";
+import type { HeldLease } from "./leases.ts";
+import {
+  type Ending,
+  endingOf,
+  failedBeforeSending,
+  heldBack,
+  RELEASED,
+  unroutablePositions,
+} from "./outcome.ts";
+
+/** What an attempt needs. */
+export interface AttemptTools {
+  readonly config: PosthasteConfig;
+  readonly catalog: TemplateCatalog;
+  readonly transports: ReadonlyMap<string, Transport>;
+  /** Whether another live worker has a template of this name. */
+  readonly templateIsPublished: (name: string) => Promise<boolean>;
+}
+
+/** How an attempt ended, and what that says about the transport. */
+export interface Attempted {
+  readonly ending: Ending;
+  /** Null when the transport was not asked. */
+  readonly transport: { readonly name: string; readonly verdict: Verdict } | null;
+}
+
+/** One attempt to send a claimed mail: render, compose, send. Rejects only on a bug or a lost database. */
+export async function attempt(
+  email: ClaimedEmail,
+  lease: HeldLease,
+  tools: AttemptTools,
+): Promise<Attempted> {
+  const { config } = tools;
+  const template = tools.catalog.get(email.template);
+  if (!template) return notAsked(await unknownTemplate(email, tools));
+
+  const rendered = await renderTemplate(template, email.parameters, {
+    locale: email.locale,
+    timeout: config.timeouts.render,
+  });
+  if (!rendered.ok) return notAsked(failedBeforeSending(rendered.code, rendered.message));
+
+  const name = email.transport ?? config.defaultTransport;
+  const transport = tools.transports.get(name);
+  if (!transport) {
+    const message = `The configuration has no transport ${JSON.stringify(name)}; it has ${[...tools.transports.keys()].join(", ")}.`;
+    return notAsked(heldBack("transport_misconfigured", message, "connect"));
+  }
+
+  const from = email.from_address ?? config.from;
+  const envelope = buildEnvelope({
+    from,
+    recipients: email.recipients,
+    cc: email.cc,
+    bcc: email.bcc,
+    deliveredTo: email.delivered_to,
+    refused: Object.keys(email.refused),
+  });
+  if (envelope.recipients.length === 0) {
+    const reason = envelope.unroutable[0]?.reason ?? "nobody is left to send to";
+    return notAsked({
+      ...failedBeforeSending("recipient_invalid", reason),
+      refused: unroutablePositions(envelope),
+    });
+  }
+
+  const resolved = await resolveAttachments(email.attachments);
+  if (!resolved.ok) return notAsked(failedBeforeSending(resolved.code, resolved.message));
+
+  const message = await composeMessage({
+    id: email.id,
+    messageId: email.message_id,
+    from,
+    recipients: email.recipients,
+    cc: email.cc,
+    replyTo: email.reply_to,
+    subject: rendered.subject,
+    html: rendered.html,
+    text: rendered.text,
+    headers: email.headers,
+    idempotencyHeader: config.transports.get(name)?.idempotencyHeader ?? null,
+    date: new Date(),
+    attachments: resolved.attachments,
+  });
+  const report = await transport.send({
+    from: envelope.from,
+    recipients: envelope.recipients,
+    message,
+    gate: () => lease.handOver(),
+    signal: lease.signal,
+  });
+  // Given back before anything was handed over: not an event that says something about the mail or the server.
+  if (lease.signal.aborted && !report.handedOver) return notAsked(RELEASED);
+
+  const verdict = judge(report, email.attempt_count);
+  const ending = endingOf({
+    report,
+    verdict,
+    envelope,
+    email,
+    transport: name,
+    subject: rendered.subject,
+    templateVersion: template.version,
+    onUnknownOutcome: template.onUnknownOutcome,
+  });
+  return { ending, transport: { name, verdict } };
+}
+
+function notAsked(ending: Ending): Attempted {
+  return { ending, transport: null };
+}
+
+/** While a deploy rolls, another worker may know it already: then the mail waits for this one to be replaced. */
+async function unknownTemplate(email: ClaimedEmail, tools: AttemptTools): Promise<Ending> {
+  const message = `This worker has no template ${JSON.stringify(email.template)}.`;
+  return (await tools.templateIsPublished(email.template))
+    ? heldBack("template_not_found", `${message} Another one has it, so the mail waits.`, "render")
+    : failedBeforeSending("template_not_found", message);
+}

@@ -1,0 +1,80 @@
+import type { Store } from "../database/store.ts";
+import type { Log } from "../log.ts";
+import type { Transport } from "../transport/transport.ts";
+import { judge, type Verdict } from "../transport/verdict.ts";
+
+/** Tells the breakers in the database how attempts went, and probes open ones. */
+export interface Breaker {
+  /** `beganAt`: when the attempt was claimed, by the database's clock. */
+  report(name: string, verdict: Verdict, beganAt: Date | null): Promise<void>;
+  /** Probes the transports whose time has come; returns milliseconds until the next probe, or null. `sendOne` tells whether the server was asked. */
+  probe(sendOne: (id: string, transport: string) => Promise<boolean>): Promise<number | null>;
+}
+
+/** Longest time that a probe may take before another process may make one. */
+const PROBE_HOLD = 120_000;
+
+/** The breakers of this process's transports. They live in the database; this only remembers which ones are not at rest. */
+export function createBreaker(options: {
+  store: Store;
+  transports: ReadonlyMap<string, Transport>;
+  log: Log;
+  /** A breaker has opened. */
+  onOpened: () => void;
+  onError: (error: unknown) => void;
+}): Breaker {
+  const { store, transports, log } = options;
+  const names = [...transports.keys()];
+  // A success is told only when it changes something, so that ordinary sends cost no extra statement.
+  const troubled = new Set<string>();
+
+  async function tell(name: string, verdict: Verdict, beganAt: Date | null): Promise<void> {
+    if (verdict.breaker === "none") return;
+    if (verdict.breaker === "close") {
+      if (!troubled.delete(name)) return;
+      await store.reportTransport(name, "close", beganAt, null, null);
+      log("transport_closed", { transport: name });
+      return;
+    }
+    troubled.add(name);
+    const state = await store.reportTransport(
+      name,
+      verdict.breaker,
+      beganAt,
+      verdict.errorCode,
+      verdict.message,
+    );
+    if (state !== "open") return;
+    log("transport_opened", { transport: name, code: verdict.errorCode });
+    options.onOpened();
+  }
+
+  return {
+    async report(name, verdict, beganAt) {
+      try {
+        await tell(name, verdict, beganAt);
+      } catch (error) {
+        options.onError(error);
+      }
+    },
+    async probe(sendOne) {
+      for (const { name, email_id: id } of await store.takeProbes(names, PROBE_HOLD)) {
+        const transport = transports.get(name);
+        if (!transport) continue;
+        troubled.add(name);
+        const verdict = judge(await transport.probe());
+        if (verdict.breaker === "count" || verdict.breaker === "open") {
+          await tell(name, verdict, null);
+          log("transport_probed", { transport: name, code: verdict.errorCode });
+        } else if (id === null || !(await sendOne(id, name))) {
+          // It lets us in. One mail is to find out whether it also takes mail, and its report decides; here none could.
+          await tell(name, { ...verdict, breaker: "close" }, null);
+        }
+      }
+      const states = await store.transportStates(names);
+      for (const { name, failures } of states) if (failures > 0) troubled.add(name);
+      const waits = states.flatMap(({ probe_in }) => (probe_in === null ? [] : [probe_in]));
+      return waits.length === 0 ? null : Math.min(...waits);
+    },
+  };
+}

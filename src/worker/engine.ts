@@ -1,0 +1,250 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import type { PosthasteConfig } from "../config.ts";
+import { connect, createPool } from "../database/pool.ts";
+import { createStore, registerWorker, type Store } from "../database/store.ts";
+import { PosthasteError } from "../errors.ts";
+import { describeError, type Log } from "../log.ts";
+import { parseMailbox } from "../message/addresses.ts";
+import { version } from "../package-root.ts";
+import { loadTemplates, type TemplateCatalog } from "../templates/load.ts";
+import { createTransport } from "../transport/transport.ts";
+import { createBreaker } from "./breaker.ts";
+import { createDeliver } from "./deliver.ts";
+import { createJournal, replayJournals } from "./journal.ts";
+import { createLeases, type Leases } from "./leases.ts";
+import { keepAlive } from "./liveness.ts";
+import { startLoop } from "./loop.ts";
+import { createMaintenance } from "./maintenance.ts";
+import { createRecorder } from "./recorder.ts";
+import { reportOutcome } from "./report-outcome.ts";
+
+/** Everything between a job and a mail, for one process and one database. */
+export interface Engine {
+  readonly store: Store;
+  /** Takes one email on its way; see `createDeliver`. Rejects when no mail may be claimed at the moment. */
+  deliver(id: string): Promise<void>;
+  /** Tells the database which Graphile Worker pool is ours, so that jobs of dead ones are known. */
+  usePool(poolId: string | null, listening: boolean): void;
+  /**
+   * Claims no more, waits for what is being sent, gives back what was not handed over when `shutdownGrace` is over, and
+   * closes every connection.
+   */
+  stop(): Promise<void>;
+}
+
+/** What an engine is made of. */
+export interface EngineOptions {
+  readonly config: PosthasteConfig;
+  readonly connectionString: string;
+  readonly log: Log;
+  /** Read templates again when they change. Default false. */
+  readonly watch?: boolean | undefined;
+}
+
+/** Loads templates, makes transports, registers the worker and starts its timers. Throws a PosthasteError when something is not as it must be. */
+export async function startEngine({ config, connectionString, log, watch }: EngineOptions): Promise<Engine> {
+  const id = `${hostname().slice(0, 40)}-${process.pid}-${randomBytes(4).toString("hex")}`;
+  const transports = new Map(
+    [...config.transports].map(([name, settings]) => [
+      name,
+      createTransport(name, settings, config.timeouts),
+    ]),
+  );
+  const catalog = await loadCatalog(config, log, watch ?? false);
+  // Claims, hand-overs, outcomes and the timers each need one at a time.
+  const pool = createPool({ connectionString, applicationName: "posthaste worker", max: 6 });
+  const store = createStore(pool, {
+    worker: id,
+    lease: config.lease,
+    environment: config.environment,
+    messageDomain: domainOf(config.from),
+    policy: {
+      delays: config.retry.delays,
+      max_age: config.retry.maxAge,
+      on_unknown_outcome: config.onUnknownOutcome,
+    },
+    breaker: {
+      failures: config.breaker.failures,
+      probe: config.breaker.probe,
+      max_probe: config.breaker.maxProbe,
+    },
+  });
+  const said = (event: Parameters<Log>[0]) => (error: unknown) => log(event, { error: describeError(error) });
+
+  try {
+    const installation = await checkIdentity(store, config);
+    const replayed = await replayJournals({
+      directory: config.journal,
+      installation,
+      write: (outcomes) => store.recordOutcomes(outcomes),
+    });
+    if (replayed > 0) log("outcomes_replayed", { count: replayed });
+
+    const liveness = await keepAlive({
+      connect: () => connect({ connectionString, applicationName: "posthaste worker alive" }),
+      register: (client) =>
+        registerWorker(client, {
+          id,
+          host: `${hostname()}:${process.pid}`,
+          version,
+          defaultTransport: config.defaultTransport,
+          maxAttempts: config.retry.maxAttempts,
+          transports: [...transports.keys()],
+          templates: published(catalog),
+        }),
+      log,
+    });
+
+    const leases = createLeases({
+      extend: store.extendLeases,
+      lease: config.lease,
+      onError: said("renewal_failed"),
+    });
+    const recorder = createRecorder({
+      write: store.recordOutcomes,
+      journal: createJournal({
+        directory: config.journal,
+        worker: id,
+        installation,
+        onError: said("journal_failed"),
+      }),
+      keepFor: config.lease * 2,
+      onError: said("outcome_kept"),
+      onWritten: (recorded, outcome) => reportOutcome(log, recorded, outcome),
+    });
+    const breaker = createBreaker({
+      store,
+      transports,
+      log,
+      onError: said("maintenance_failed"),
+      onOpened: () => probes.within(config.breaker.probe),
+    });
+    const deliver = createDeliver({
+      config,
+      catalog,
+      transports,
+      store,
+      leases,
+      recorder,
+      breaker,
+      templateIsPublished: (name) => store.templateIsPublished(name),
+    });
+
+    const timers = {
+      pauseAfterError: Math.min(config.maintenanceInterval, 1_000),
+      onError: said("maintenance_failed"),
+    };
+    const pulse = { poolId: null as string | null, listening: false };
+    const beats = startLoop(async () => {
+      if (liveness.alive) await store.beat(pulse.poolId, pulse.listening);
+      return config.maintenanceInterval;
+    }, timers);
+    const maintenance = startLoop(
+      createMaintenance({ store, interval: config.maintenanceInterval, log }),
+      timers,
+    );
+    const probes = startLoop(
+      async () =>
+        Math.min((await breaker.probe(deliver)) ?? config.maintenanceInterval, config.maintenanceInterval),
+      timers,
+    );
+
+    let stopping = false;
+    const sending = new Set<Promise<unknown>>();
+    return {
+      store,
+      async deliver(email) {
+        if (stopping || !liveness.alive)
+          throw new PosthasteError("No mail is claimed at the moment; the job comes again.");
+        const under = deliver(email);
+        sending.add(under);
+        await under.finally(() => sending.delete(under));
+      },
+      usePool(poolId, listening) {
+        Object.assign(pulse, { poolId, listening });
+        beats.within(0);
+      },
+      async stop() {
+        stopping = true;
+        const [settled] = await Promise.all([
+          settle(sending, leases, config.shutdownGrace),
+          maintenance.close(),
+          beats.close(),
+        ]);
+        leases.close();
+        await recorder.close();
+        const closed = Promise.all([...transports.values()].map((transport) => transport.close()));
+        if (settled) await Promise.all([closed, probes.close()]);
+        await catalog.close();
+        await liveness.close();
+        await pool.end();
+      },
+    };
+  } catch (error) {
+    await pool.end();
+    await catalog.close();
+    throw error;
+  }
+}
+
+/** Milliseconds for recording what was given back. */
+const LAST_WORDS = 2_000;
+
+/**
+ * Waits for what is being sent; after `grace` milliseconds what was not handed over is given back, and what was and has
+ * no reply stays as it is. Resolves with whether everything has ended.
+ */
+async function settle(
+  sending: ReadonlySet<Promise<unknown>>,
+  leases: Leases,
+  grace: number,
+): Promise<boolean> {
+  if (await allEnd(sending, grace)) return true;
+  leases.releaseAll();
+  return allEnd(sending, LAST_WORDS);
+}
+
+async function allEnd(sending: ReadonlySet<Promise<unknown>>, within: number): Promise<boolean> {
+  const late = new AbortController();
+  const ended = Promise.allSettled(sending).then(() => true);
+  const timeout = delay(within, false, { signal: late.signal }).catch(() => false);
+  return Promise.race([ended, timeout]).finally(() => late.abort());
+}
+
+async function loadCatalog(config: PosthasteConfig, log: Log, watch: boolean): Promise<TemplateCatalog> {
+  const tell = (catalog: TemplateCatalog) => {
+    log("templates_loaded", { count: catalog.list().length });
+    for (const { name, broken } of catalog.list())
+      if (broken !== null) log("template_broken", { template: name });
+  };
+  const catalog = await loadTemplates(config.emails, { watch, onReload: () => tell(catalog) });
+  tell(catalog);
+  return catalog;
+}
+
+function published(catalog: TemplateCatalog) {
+  return catalog.list().map(({ name, version, required, secrets, onUnknownOutcome }) => ({
+    name,
+    version,
+    required,
+    secrets,
+    on_unknown_outcome: onUnknownOutcome,
+  }));
+}
+
+/** A copy of a production database must not mail people. Returns the id of the installation. */
+async function checkIdentity(store: Store, config: PosthasteConfig): Promise<string> {
+  const { environment, installation } = await store.identity();
+  if (environment === config.environment) return installation ?? "";
+  throw new PosthasteError(
+    `environment_mismatch: the database is ${JSON.stringify(environment)} and the configuration ${JSON.stringify(config.environment)}, so nothing is sent. ` +
+      `If this database is to send mail as ${config.environment}, run: select posthaste.configure('environment', '${JSON.stringify(config.environment)}').`,
+  );
+}
+
+/** The right-hand side of Message-IDs: the sender's domain. */
+function domainOf(from: string): string {
+  return parseMailbox(from)?.wire.split("@")[1] ?? "posthaste.invalid";
+}

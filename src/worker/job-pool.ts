@@ -1,0 +1,95 @@
+import { EventEmitter } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { Logger, run, type WorkerEvents, type WorkerPool } from "graphile-worker";
+import { describeError, type Log } from "../log.ts";
+import type { Engine } from "./engine.ts";
+
+/** Graphile Worker, kept running. */
+export interface JobPool {
+  /** Takes no new job, gives back the ones that were fetched ahead, and waits for those that run. */
+  stop(): Promise<void>;
+}
+
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 10_000;
+/** Graphile Worker may never report the end of a pool after a fatal error: this is how long it gets, in milliseconds. */
+const LAST_WORDS = 15_000;
+
+/**
+ * Runs Graphile Worker and starts a new one whenever it stops: a lost connection while jobs are being completed ends its
+ * pool (graphile/worker#636). Jobs of the ended pool are unlocked and run again, which changes nothing for mail that is sent.
+ */
+export function keepJobPool(options: { preset: GraphileConfig.Preset; engine: Engine; log: Log }): JobPool {
+  const stopping = new AbortController();
+  const done = supervise();
+
+  async function supervise(): Promise<void> {
+    let pause = FIRST_PAUSE;
+    while (!stopping.signal.aborted) {
+      const started = performance.now();
+      await runOnce().catch((error) => options.log("worker_restarted", { error: describeError(error) }));
+      if (stopping.signal.aborted) return;
+      pause = performance.now() - started > LONGEST_PAUSE ? FIRST_PAUSE : Math.min(pause * 2, LONGEST_PAUSE);
+      await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  /** Resolves when the pool has ended, for whatever reason. */
+  async function runOnce(): Promise<void> {
+    const events = new EventEmitter() as WorkerEvents;
+    let pool: WorkerPool | null = null;
+    events.once("pool:create", ({ workerPool }) => {
+      pool = workerPool;
+      options.engine.usePool(workerPool.id, false);
+    });
+    events.on("pool:listen:success", () => options.engine.usePool(pool?.id ?? null, true));
+    events.on("pool:listen:error", () => {
+      options.log("listener_lost");
+      options.engine.usePool(pool?.id ?? null, false);
+    });
+    const ended = endOf(events);
+    const runner = await run({
+      preset: { extends: [options.preset], worker: { events, logger: graphileLogger(options.log) } },
+      noHandleSignals: true,
+    });
+    // Settles late or never after a fatal error, so only its rejection is of interest, and only for not being unhandled.
+    runner.promise.catch(() => undefined);
+    const stop = () => runner.stop().catch(() => undefined);
+    if (stopping.signal.aborted) stop();
+    stopping.signal.addEventListener("abort", stop, { once: true });
+    await ended;
+    stopping.signal.removeEventListener("abort", stop);
+    options.engine.usePool(null, false);
+    if (stopping.signal.aborted) return;
+    options.log("worker_restarted");
+    const id = (pool as WorkerPool | null)?.id;
+    if (id !== undefined) await options.engine.store.unlockJobs(id);
+  }
+
+  return {
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}
+
+function endOf(events: WorkerEvents): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of [
+      "pool:gracefulShutdown:complete",
+      "pool:forcefulShutdown:complete",
+      "pool:forcefulShutdown:error",
+    ] as const) {
+      events.once(event, () => resolve());
+    }
+    events.once("pool:fatalError", () => setTimeout(resolve, LAST_WORDS).unref());
+  });
+}
+
+/** Its warnings and errors may quote a job's failure, so only the fact is logged. */
+function graphileLogger(log: Log): Logger {
+  return new Logger(() => (level, _message, meta) => {
+    if (level === "error") log("job_failed", meta?.error ? { error: describeError(meta.error) } : {});
+  });
+}

@@ -1,0 +1,33 @@
+import type { MaintenanceReport, Store } from "../database/store.ts";
+import type { Log } from "../log.ts";
+
+/** Rows that one run looks at. */
+const BATCH = 2_000;
+/** Milliseconds before the next run when there is more of the same to do. */
+const SOON = 1_000;
+
+/**
+ * This worker's share of maintenance, as the work of a loop. It has a timer of its own, so that no backlog of jobs can
+ * hold it up. All workers try; the database lets one of them run it each interval.
+ */
+export function createMaintenance(options: {
+  store: Store;
+  /** Milliseconds between two runs. */
+  interval: number;
+  log: Log;
+}): () => Promise<number> {
+  let pause = options.interval;
+  return async () => {
+    // A little less than the pause, so that the jitter of the timer does not skip every second run.
+    const report = await options.store.maintain(pause * 0.9, BATCH);
+    const settled = countChanges(report);
+    if (settled > 0) options.log("maintenance_done", { count: settled });
+    pause = report.more ? Math.min(SOON, options.interval) : options.interval;
+    return pause;
+  };
+}
+
+function countChanges(report: MaintenanceReport): number {
+  const { crashed = 0, unknown = 0, expired = 0, given_up = 0, readded = 0 } = report;
+  return crashed + unknown + expired + given_up + readded;
+}

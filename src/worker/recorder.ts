@@ -1,0 +1,93 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Outcome, RecordedOutcome } from "../database/store.ts";
+import { createGroup } from "./group.ts";
+import type { Journal } from "./journal.ts";
+
+/** Writes outcomes, however long it takes. */
+export interface Recorder {
+  /** Resolves when the outcome is written, or with null when the database cannot take it yet: then it is kept and tried again. */
+  record(outcome: Outcome): Promise<RecordedOutcome | null>;
+  /** Outcomes that are kept. */
+  readonly kept: number;
+  /** Tries once more, then leaves what is still kept to the journal. */
+  close(): Promise<void>;
+}
+
+interface Kept {
+  readonly outcome: Outcome;
+  readonly since: number;
+}
+
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 5_000;
+
+/**
+ * Groups the writing of outcomes. What the server accepted is evidence and is never dropped: it goes to the journal at
+ * the first failed write. Any other outcome is dropped after a while, because the lease's end says the same.
+ * @param options.keepFor milliseconds for outcomes that hold no acceptance
+ */
+export function createRecorder(options: {
+  write: (outcomes: readonly Outcome[]) => Promise<readonly RecordedOutcome[]>;
+  journal: Journal;
+  keepFor: number;
+  onError: (error: unknown) => void;
+  onWritten: (recorded: RecordedOutcome, outcome: Outcome) => void;
+}): Recorder {
+  const kept = new Map<string, Kept>();
+  const closing = new AbortController();
+  let retrying: Promise<void> | null = null;
+
+  const write = createGroup<Outcome, RecordedOutcome>(
+    async (outcomes) => {
+      const recorded = new Map((await options.write(outcomes)).map((one) => [one.id, one]));
+      return outcomes.map(({ id }) => recorded.get(id) as RecordedOutcome);
+    },
+    { most: 200, keyOf: ({ id }) => id },
+  );
+
+  async function retryKept(): Promise<void> {
+    for (let pause = FIRST_PAUSE; kept.size > 0; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+      await delay(pause, undefined, { signal: closing.signal }).catch(() => undefined);
+      await Promise.all([...kept.values()].map(tryAgain));
+      if (closing.signal.aborted) return;
+    }
+  }
+
+  async function tryAgain({ outcome, since }: Kept): Promise<void> {
+    try {
+      const recorded = await write(outcome);
+      await options.journal.settle(outcome);
+      kept.delete(outcome.token);
+      options.onWritten(recorded, outcome);
+    } catch (error) {
+      options.onError(error);
+      if (outcome.accepted.length === 0 && performance.now() - since > options.keepFor)
+        kept.delete(outcome.token);
+    }
+  }
+
+  return {
+    async record(outcome) {
+      try {
+        const recorded = await write(outcome);
+        options.onWritten(recorded, outcome);
+        return recorded;
+      } catch (error) {
+        kept.set(outcome.token, { outcome, since: performance.now() });
+        if (outcome.accepted.length > 0) await options.journal.keep(outcome);
+        options.onError(error);
+        retrying ??= retryKept().finally(() => {
+          retrying = null;
+        });
+        return null;
+      }
+    },
+    get kept() {
+      return kept.size;
+    },
+    async close() {
+      closing.abort();
+      await retrying;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import type { PosthasteConfig } from "../config.ts";
+import type { Log } from "../log.ts";
+import { PosthastePreset } from "../preset.ts";
+import { type Engine, startEngine } from "./engine.ts";
+import { keepJobPool } from "./job-pool.ts";
+import { provideEngine } from "./send-email.ts";
+
+/** A worker process's work. */
+export interface Worker {
+  readonly engine: Engine;
+  /** Takes no new mail, ends what is under way within `shutdownGrace`, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/** What a worker is made of. */
+export interface WorkerOptions {
+  readonly config: PosthasteConfig;
+  readonly connectionString: string;
+  /** The configuration file's preset: what it says under `worker` goes before our defaults. */
+  readonly preset?: GraphileConfig.Preset | null | undefined;
+  readonly log: Log;
+  /** Read templates again when they change. Default false. */
+  readonly watch?: boolean | undefined;
+}
+
+/** Starts to send mail. Throws a PosthasteError when the database, the configuration or the templates do not allow it. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { config, connectionString, log } = options;
+  const starting = startEngine({ config, connectionString, log, watch: options.watch });
+  provideEngine(starting);
+  const engine = await starting;
+  const jobs = keepJobPool({
+    preset: {
+      extends: [PosthastePreset, ...(options.preset ? [options.preset] : [])],
+      worker: {
+        connectionString,
+        concurrentJobs: config.concurrency,
+        gracefulShutdownAbortTimeout: config.shutdownGrace,
+      },
+    },
+    engine,
+    log,
+  });
+  log("worker_started", {
+    concurrency: config.concurrency,
+    environment: config.environment,
+    pid: process.pid,
+  });
+  return {
+    engine,
+    async stop() {
+      log("worker_stopping");
+      await Promise.all([jobs.stop(), engine.stop()]);
+      provideEngine(null);
+      log("worker_stopped");
+    },
+  };
+}
+
+/** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once, as people expect of Ctrl-C twice. */
+export async function untilSignalled(): Promise<NodeJS.Signals> {
+  const [signal] = (await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")])) as [
+    NodeJS.Signals,
+  ];
+  for (const again of ["SIGTERM", "SIGINT"] as const) process.once(again, () => process.exit(1));
+  return signal;
+}
