@@ -183,6 +183,8 @@ export class SmtpReader {
   #raw: Buffer = Buffer.alloc(0);
 
   #do(act: Exclude<Act, string>): void {
+    // A server that is silent, or on its way out, heeds no further command that was sent along.
+    if (act.reply === undefined || act.end !== undefined) this.#held = true;
     if (act.keep) this.#keep(this.#raw);
     if (act.reply !== undefined) this.#write(act.reply);
     if (act.raw !== undefined) this.#socket.write(act.raw);

@@ -11,7 +11,7 @@ export type Point =
 /**
  * What the server does at a point instead of going on:
  * a reply (without its CRLF), or an object with what is written (`reply` gets a CRLF, `raw` does not), whether the
- * message is kept, and how the connection ends. `{}` says nothing for ever.
+ * message is kept, and how the connection ends. Without a reply it says nothing more for ever: `{}` is a stall.
  */
 export type Act =
   | string

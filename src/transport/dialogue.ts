@@ -37,6 +37,7 @@ export class Dialogue {
   readonly #unanswered: string[] = [];
   #clock: NodeJS.Timeout | undefined;
   #closing = false;
+  #ended = false;
 
   constructor(timeouts: Timeouts, onTimeout: (what: string) => void) {
     this.#timeouts = timeouts;
@@ -46,6 +47,7 @@ export class Dialogue {
   /** Starts the clock of a step that is no command. */
   start(limit: "connect" | "greeting" | "command" | "finalReply", what: string): void {
     clearTimeout(this.#clock);
+    if (this.#ended) return;
     const milliseconds = this.#timeouts[limit];
     this.#clock = setTimeout(() => this.#onTimeout(`${what} within ${milliseconds} ms`), milliseconds);
   }
@@ -53,6 +55,12 @@ export class Dialogue {
   /** Stops the clock. */
   stop(): void {
     clearTimeout(this.#clock);
+  }
+
+  /** The connection is gone: no clock is started any more, whatever is still being called back. */
+  end(): void {
+    this.#ended = true;
+    this.stop();
   }
 
   /** Forgets the transaction before. */

@@ -13,7 +13,7 @@ export type StepOutcome<T> = { readonly value: T } | { readonly failure: Failure
 // The clocks are ours (Dialogue); nodemailer's own must never be first.
 const NEVER = 24 * 60 * 60 * 1000;
 const QUIT_LIMIT = 2000;
-const CLOSED_IDLE = failure("connection", "ECONNECTION", "The connection was closed while it was idle.");
+const CLOSED = failure("connection", "ECONNECTION", "The server closed the connection.");
 
 /**
  * One SMTP session. What happens on it is a row of steps (open, reset, a transaction). A step ends once, by its result or
@@ -100,7 +100,7 @@ export class Session {
         this.destroy();
       };
       if (signal?.aborted) return onAbort();
-      if (this.#ended) return this.fail(CLOSED_IDLE);
+      if (this.#ended) return this.fail(CLOSED);
       signal?.addEventListener("abort", onAbort, { once: true });
       const owner = this.#fail;
       run((value) => {
@@ -138,7 +138,7 @@ export class Session {
   /** Closes at once; a message without its final dot is dropped by the server. */
   destroy(): void {
     this.#ended = true;
-    this.dialogue.stop();
+    this.dialogue.end();
     this.#smtp?.close();
     this.#socket?.destroy();
   }
@@ -154,9 +154,8 @@ export class Session {
     this.#smtp = smtp;
     this.dialogue.phase = "connect";
     smtp.on("error", (error) => this.fail(readError(error, this.phase)));
-    smtp.on("end", () =>
-      this.fail(failure("connection", "ECONNECTION", "The server closed the connection.")),
-    );
+    // After a 421 nodemailer says "end" first and the reason right after.
+    smtp.on("end", () => queueMicrotask(() => this.fail(CLOSED)));
     this.dialogue.start("greeting", "no greeting");
     // Only a silent close before the greeting comes by the callback; the rest comes by the error event.
     smtp.connect((error) =>

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { PosthasteError } from "../../src/errors.ts";
+import { buildEnvelope } from "../../src/message/envelope.ts";
+
+const input = {
+  from: "Shop <no-reply@Bücher.example>",
+  recipients: ["Ada <ada@x.test>"],
+  cc: [] as string[],
+  bcc: [] as string[],
+  deliveredTo: [] as string[],
+  refused: [] as string[],
+};
+
+suite("the envelope", () => {
+  test("holds bare addresses with A-label domains, blind copies too", () => {
+    const envelope = buildEnvelope({ ...input, cc: ["b@bücher.example"], bcc: ["zoë@x.test"] });
+    assert.equal(envelope.from, "no-reply@xn--bcher-kva.example");
+    assert.deepEqual(envelope.recipients, [
+      { positions: [1], wire: "ada@x.test", needsSmtpUtf8: false },
+      { positions: [2], wire: "b@xn--bcher-kva.example", needsSmtpUtf8: false },
+      { positions: [3], wire: "zoë@x.test", needsSmtpUtf8: true },
+    ]);
+  });
+
+  test("has an address that is listed several times once, with all its positions", () => {
+    const envelope = buildEnvelope({ ...input, cc: ["ada@X.test"], bcc: ["Ada <ada@x.test>", "c@x.test"] });
+    assert.deepEqual(
+      envelope.recipients.map(({ positions }) => positions),
+      [[1, 2, 3], [4]],
+    );
+  });
+
+  test("leaves out who has the mail and who was refused, however the domain was written", () => {
+    const recipients = ["a@bücher.example", "b@x.test", "c@x.test"];
+    const envelope = buildEnvelope({
+      ...input,
+      recipients,
+      deliveredTo: ["a@xn--bcher-kva.example"],
+      refused: ["b@X.TEST"],
+    });
+    assert.deepEqual(
+      envelope.recipients.map(({ wire }) => wire),
+      ["c@x.test"],
+    );
+  });
+
+  test("keeps the case of the local part: two mailboxes may differ by it", () => {
+    assert.equal(buildEnvelope({ ...input, cc: ["ADA@x.test"] }).recipients.length, 2);
+  });
+
+  test("names what cannot be routed, and does not send to it", () => {
+    const envelope = buildEnvelope({ ...input, cc: ["nobody"] });
+    assert.deepEqual(
+      envelope.unroutable.map(({ positions }) => positions),
+      [[2]],
+    );
+    assert.equal(envelope.recipients.length, 1);
+  });
+
+  test("cannot be built without a sender", () => {
+    assert.throws(() => buildEnvelope({ ...input, from: "shop" }), PosthasteError);
+  });
+});
