@@ -1,22 +1,11 @@
-import { fileURLToPath } from "node:url";
-import { WorkerPreset } from "graphile-worker";
-import "./configuration/options.ts";
+import { workerDefaults } from "./worker/defaults.ts";
+import { PosthastePlugin } from "./worker/plugin.ts";
 
 /**
- * Graphile Worker as Posthaste needs it: `extends: [PosthastePreset]` in a `graphile.config.ts`, next to the
- * scope `posthaste`. What the file says under `worker` goes before it.
+ * Posthaste for a Graphile Worker: `extends: [PosthastePreset]` in a `graphile.config.ts`, next to the scope
+ * `posthaste`. What the file says under `worker` goes before the defaults here.
  */
 export const PosthastePreset: GraphileConfig.Preset = {
-  extends: [WorkerPreset],
-  worker: {
-    // Without a batch, finishing a job is not awaited: a lost connection there would end the process.
-    completeJobBatchDelay: 0,
-    failJobBatchDelay: 0,
-    // Jobs are hints and cheap to fetch many at a time; those stranded here by a crash are added again.
-    localQueue: { size: 100 },
-    // LISTEN may be lost silently, so polling bounds the delay.
-    pollInterval: 1500,
-    // src/ and dist/src/ both have the tasks beside them.
-    taskDirectory: fileURLToPath(new URL("../tasks", import.meta.url)),
-  },
+  extends: [workerDefaults],
+  plugins: [PosthastePlugin],
 };

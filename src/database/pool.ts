@@ -1,6 +1,9 @@
 import pg from "pg";
 import { PosthasteError } from "../errors.ts";
 
+/** One connection. */
+export type Connection = pg.Client;
+
 /** How a pool of connections is made. */
 export interface PoolOptions {
   readonly connectionString: string;

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
 import type { PosthasteConfig } from "../config.ts";
 import { connect, createPool } from "../database/pool.ts";
 import { createStore, registerWorker, type Store } from "../database/store.ts";
@@ -8,17 +7,18 @@ import { PosthasteError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
 import { parseMailbox } from "../message/addresses.ts";
 import { version } from "../package-root.ts";
-import { loadTemplates, type TemplateCatalog } from "../templates/load.ts";
 import { createTransport } from "../transport/transport.ts";
 import { createBreaker } from "./breaker.ts";
 import { createDeliver } from "./deliver.ts";
 import { createJournal, replayJournals } from "./journal.ts";
-import { createLeases, type Leases } from "./leases.ts";
+import { createLeases } from "./leases.ts";
 import { keepAlive } from "./liveness.ts";
 import { startLoop } from "./loop.ts";
 import { createMaintenance } from "./maintenance.ts";
+import { loadCatalog, published } from "./published-templates.ts";
 import { createRecorder } from "./recorder.ts";
 import { reportOutcome } from "./report-outcome.ts";
+import { settle } from "./settle.ts";
 
 /** Everything between a job and a mail, for one process and one database. */
 export interface Engine {
@@ -26,7 +26,7 @@ export interface Engine {
   /** Takes one email on its way; see `createDeliver`. Rejects when no mail may be claimed at the moment. */
   deliver(id: string): Promise<void>;
   /** Tells the database which Graphile Worker pool is ours, so that jobs of dead ones are known. */
-  usePool(poolId: string | null, listening: boolean): void;
+  attachPool(poolId: string | null, listening: boolean): void;
   /**
    * Claims no more, waits for what is being sent, gives back what was not handed over when `shutdownGrace` is over, and
    * closes every connection.
@@ -162,7 +162,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
         sending.add(under);
         await under.finally(() => sending.delete(under));
       },
-      usePool(poolId, listening) {
+      attachPool(poolId, listening) {
         Object.assign(pulse, { poolId, listening });
         beats.within(0);
       },
@@ -187,51 +187,6 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
     await catalog.close();
     throw error;
   }
-}
-
-/** Milliseconds for recording what was given back. */
-const LAST_WORDS = 2_000;
-
-/**
- * Waits for what is being sent; after `grace` milliseconds what was not handed over is given back, and what was and has
- * no reply stays as it is. Resolves with whether everything has ended.
- */
-async function settle(
-  sending: ReadonlySet<Promise<unknown>>,
-  leases: Leases,
-  grace: number,
-): Promise<boolean> {
-  if (await allEnd(sending, grace)) return true;
-  leases.releaseAll();
-  return allEnd(sending, LAST_WORDS);
-}
-
-async function allEnd(sending: ReadonlySet<Promise<unknown>>, within: number): Promise<boolean> {
-  const late = new AbortController();
-  const ended = Promise.allSettled(sending).then(() => true);
-  const timeout = delay(within, false, { signal: late.signal }).catch(() => false);
-  return Promise.race([ended, timeout]).finally(() => late.abort());
-}
-
-async function loadCatalog(config: PosthasteConfig, log: Log, watch: boolean): Promise<TemplateCatalog> {
-  const tell = (catalog: TemplateCatalog) => {
-    log("templates_loaded", { count: catalog.list().length });
-    for (const { name, broken } of catalog.list())
-      if (broken !== null) log("template_broken", { template: name });
-  };
-  const catalog = await loadTemplates(config.emails, { watch, onReload: () => tell(catalog) });
-  tell(catalog);
-  return catalog;
-}
-
-function published(catalog: TemplateCatalog) {
-  return catalog.list().map(({ name, version, required, secrets, onUnknownOutcome }) => ({
-    name,
-    version,
-    required,
-    secrets,
-    on_unknown_outcome: onUnknownOutcome,
-  }));
 }
 
 /** A copy of a production database must not mail people. Returns the id of the installation. */

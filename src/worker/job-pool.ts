@@ -40,12 +40,12 @@ export function keepJobPool(options: { preset: GraphileConfig.Preset; engine: En
     let pool: WorkerPool | null = null;
     events.once("pool:create", ({ workerPool }) => {
       pool = workerPool;
-      options.engine.usePool(workerPool.id, false);
+      options.engine.attachPool(workerPool.id, false);
     });
-    events.on("pool:listen:success", () => options.engine.usePool(pool?.id ?? null, true));
+    events.on("pool:listen:success", () => options.engine.attachPool(pool?.id ?? null, true));
     events.on("pool:listen:error", () => {
       options.log("listener_lost");
-      options.engine.usePool(pool?.id ?? null, false);
+      options.engine.attachPool(pool?.id ?? null, false);
     });
     const ended = endOf(events);
     const runner = await run({
@@ -59,7 +59,7 @@ export function keepJobPool(options: { preset: GraphileConfig.Preset; engine: En
     stopping.signal.addEventListener("abort", stop, { once: true });
     await ended;
     stopping.signal.removeEventListener("abort", stop);
-    options.engine.usePool(null, false);
+    options.engine.attachPool(null, false);
     if (stopping.signal.aborted) return;
     options.log("worker_restarted");
     const id = (pool as WorkerPool | null)?.id;

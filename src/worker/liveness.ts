@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type pg from "pg";
+import type { Connection } from "../database/pool.ts";
 import type { Log } from "../log.ts";
 
 /** The connection that shows that this process lives. */
@@ -19,14 +19,14 @@ const LONGEST_PAUSE = 10_000;
  * @param options.register announces the worker on it
  */
 export async function keepAlive(options: {
-  connect: () => Promise<pg.Client>;
-  register: (client: pg.Client) => Promise<void>;
+  connect: () => Promise<Connection>;
+  register: (client: Connection) => Promise<void>;
   log: Log;
 }): Promise<Liveness> {
   const closing = new AbortController();
-  let client: pg.Client | null = await open();
+  let client: Connection | null = await open();
 
-  async function open(): Promise<pg.Client> {
+  async function open(): Promise<Connection> {
     const opened = await options.connect();
     try {
       await options.register(opened);

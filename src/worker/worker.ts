@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { PosthasteConfig } from "../config.ts";
 import type { Log } from "../log.ts";
-import { PosthastePreset } from "../preset.ts";
+import { workerDefaults } from "./defaults.ts";
 import { type Engine, startEngine } from "./engine.ts";
 import { keepJobPool } from "./job-pool.ts";
 import { provideEngine } from "./send-email.ts";
@@ -32,7 +32,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const engine = await starting;
   const jobs = keepJobPool({
     preset: {
-      extends: [PosthastePreset, ...(options.preset ? [options.preset] : [])],
+      extends: [workerDefaults, ...(options.preset ? [options.preset] : [])],
       worker: {
         connectionString,
         concurrentJobs: config.concurrency,

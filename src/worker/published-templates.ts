@@ -1,0 +1,31 @@
+import type { PosthasteConfig } from "../config.ts";
+import type { PublishedTemplate } from "../database/store.ts";
+import type { Log } from "../log.ts";
+import { loadTemplates, type TemplateCatalog } from "../templates/load.ts";
+
+/** Loads the configured templates and logs how many there are and which are broken, also after each reload. */
+export async function loadCatalog(
+  config: PosthasteConfig,
+  log: Log,
+  watch: boolean,
+): Promise<TemplateCatalog> {
+  const tell = (catalog: TemplateCatalog) => {
+    log("templates_loaded", { count: catalog.list().length });
+    for (const { name, broken } of catalog.list())
+      if (broken !== null) log("template_broken", { template: name });
+  };
+  const catalog = await loadTemplates(config.emails, { watch, onReload: () => tell(catalog) });
+  tell(catalog);
+  return catalog;
+}
+
+/** What a worker tells the database about its templates. */
+export function published(catalog: TemplateCatalog): PublishedTemplate[] {
+  return catalog.list().map(({ name, version, required, secrets, onUnknownOutcome }) => ({
+    name,
+    version,
+    required,
+    secrets,
+    on_unknown_outcome: onUnknownOutcome,
+  }));
+}
