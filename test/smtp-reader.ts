@@ -89,7 +89,8 @@ export class SmtpReader {
   #comply(verb: string, line: string, address: string): void {
     switch (verb) {
       case "STARTTLS":
-        this.#startTls();
+        if (this.#around.options.startTls) this.#startTls();
+        else this.#write("502 5.5.1 Not implemented");
         break;
       case "AUTH":
         this.#auth(line);

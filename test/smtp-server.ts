@@ -113,14 +113,17 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   const listener = net.createServer({ noDelay: true }, (plain) => {
     open.add(plain);
     plain.on("error", () => {});
-    plain.on("close", () => {
+    const closed = () => {
       open.delete(plain);
       session.ended = true;
       events.emit("change");
-    });
+    };
+    plain.on("close", closed);
     const secured = (socket: Socket) => {
       const wrapped = new TLSSocket(socket, { isServer: true, secureContext: context });
-      wrapped.on("error", () => {});
+      // A client that gives the handshake up leaves a greeting that can never be written; nothing would close by itself.
+      wrapped.on("close", closed);
+      for (const event of ["end", "error"]) wrapped.on(event, () => wrapped.destroy());
       return wrapped;
     };
     const socket = options.secure ? secured(plain) : plain;

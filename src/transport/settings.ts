@@ -61,6 +61,7 @@ export function readSettings(transport: string, settings: TransportSettings): Se
     }
   }
   const option = (name: string): unknown => Reflect.get(parsed, name);
+  if ((parsed.port ?? 1) > 65_535) reject("must have a port of 1 to 65535.");
   const host = parsed.host ?? reject("must name a host, e.g. smtp://mail.example:587.");
   for (const name of SWITCHES) {
     if (!["undefined", "boolean"].includes(typeof option(name))) reject(`${name} must be true or false.`);

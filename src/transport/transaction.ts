@@ -5,6 +5,7 @@ import {
   type Failure,
   failedReport,
   failure,
+  type Phase,
   parseReply,
   type RejectedRecipient,
   type Reply,
@@ -72,13 +73,20 @@ export async function transact(session: Session, request: SendRequest): Promise<
   const reason = "failure" in end ? end.failure : null;
   session.needsReset = reason !== null;
   return {
-    phase: session.phase,
+    phase: begunPhase(session),
     handedOver,
     finalReply,
     accepted,
     rejected: [...rejected, ...impossible],
     failure: reason,
   };
+}
+
+/** With PIPELINING the reply to DATA is heard before what was refused ahead of it counts. */
+function begunPhase({ dialogue, phase }: Session): Phase {
+  if (phase !== "data" || dialogue.data === null) return phase;
+  if (dialogue.mail && !isYes(dialogue.mail)) return "mail";
+  return dialogue.rcpt.some(isYes) ? "data" : "rcpt";
 }
 
 type End = { readonly reply: Reply } | { readonly failure: Failure };

@@ -108,9 +108,7 @@ function sortRecipients(report: SendReport, attempt: number) {
 
 /** All were refused at RCPT TO, by replies that are about them and not about the server or our set-up. */
 function refusedOneByOne({ phase, failure, rejected }: SendReport): boolean {
-  const about =
-    failure?.kind === "reply" &&
-    (phase === "rcpt" || (phase === "data" && /valid recipients/i.test(failure.reply?.text ?? "")));
+  const about = phase === "rcpt" && failure?.kind === "reply";
   return (
     about && rejected.length > 0 && !rejected.some(({ reply }) => reply.code === 421 || reply.code === 530)
   );
