@@ -6,8 +6,11 @@ as $$
     update posthaste_private.workers w set heartbeat_at = now(), pool_id = beat.pool_id, listening = beat.listening
     where w.id = beat.worker
     returning 1
+  ), echoed as (
+    -- On Graphile Worker's channel, which this process listens to; a count of 0 wakes nobody.
+    select pg_notify('jobs:insert', json_build_object('count', 0, 'posthaste', beat.worker)::text)
   )
-  select exists (select from beaten)
+  select exists (select from beaten) from echoed
 $$;
-comment on function posthaste_private.beat(text, text, boolean) is 'A worker''s sign of life; false when it is not registered (any more).';
+comment on function posthaste_private.beat(text, text, boolean) is 'A worker''s sign of life, and a notification to itself that proves that it listens; false when it is not registered (any more).';
 revoke all on function posthaste_private.beat(text, text, boolean) from public;

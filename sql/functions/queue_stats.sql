@@ -28,7 +28,7 @@ begin
     select count(*) filter (where m.status = 'SENT'), count(*) filter (where m.status = 'CANCELLED') into sent, cancelled from posthaste.email_messages m;
   end if;
   select count(*), count(*) filter (where w.listening) into live_workers, listening_workers
-  from posthaste_private.workers w where w.heartbeat_at > now() - interval '2 minutes';
+  from posthaste_private.workers w where posthaste_private.is_alive(w.id);
   select coalesce(jsonb_agg(jsonb_build_object(
     'name', t.name,
     'default', t.name = posthaste_private.setting('default_transport') #>> '{}',

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import type { WorkerEvents } from "graphile-worker";
 import type { PosthasteConfig } from "../config.ts";
 import { connect, createPool } from "../database/pool.ts";
 import { createStore, registerWorker, type Store } from "../database/store.ts";
@@ -12,6 +13,7 @@ import { createBreaker } from "./breaker.ts";
 import { createDeliver } from "./deliver.ts";
 import { createJournal, replayJournals } from "./journal.ts";
 import { createLeases } from "./leases.ts";
+import { createListener } from "./listener.ts";
 import { keepAlive } from "./liveness.ts";
 import { startLoop } from "./loop.ts";
 import { createMaintenance } from "./maintenance.ts";
@@ -25,8 +27,9 @@ export interface Engine {
   readonly store: Store;
   /** Takes one email on its way; see `createDeliver`. Rejects when no mail may be claimed at the moment. */
   deliver(id: string): Promise<void>;
-  /** Tells the database which Graphile Worker pool is ours, so that jobs of dead ones are known. */
-  attachPool(poolId: string | null, listening: boolean): void;
+  /** Tells the database which Graphile Worker pool is ours, so that jobs of dead ones are known, and watches its listener. */
+  attachPool(poolId: string, events: WorkerEvents): void;
+  detachPool(): void;
   /**
    * Claims no more, waits for what is being sent, gives back what was not handed over when `shutdownGrace` is over, and
    * closes every connection.
@@ -136,10 +139,12 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       pauseAfterError: Math.min(config.maintenanceInterval, 1_000),
       onError: said("maintenance_failed"),
     };
-    const pulse = { poolId: null as string | null, listening: false };
+    let poolId: string | null = null;
+    const listener = createListener({ worker: id, onLost: () => log("listener_lost") });
     const beats = startLoop(async () => {
-      if (liveness.alive) await store.beat(pulse.poolId, pulse.listening);
-      return config.maintenanceInterval;
+      const listening = listener.check();
+      if (liveness.alive) await store.beat(poolId, listening);
+      return listening ? config.maintenanceInterval : Math.min(config.maintenanceInterval, 2_000);
     }, timers);
     const maintenance = startLoop(
       createMaintenance({ store, interval: config.maintenanceInterval, log }),
@@ -162,8 +167,14 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
         sending.add(under);
         await under.finally(() => sending.delete(under));
       },
-      attachPool(poolId, listening) {
-        Object.assign(pulse, { poolId, listening });
+      attachPool(ours, events) {
+        poolId = ours;
+        listener.follow(events);
+        events.on("pool:listen:success", () => beats.within(0));
+        beats.within(0);
+      },
+      detachPool() {
+        poolId = null;
         beats.within(0);
       },
       async stop() {

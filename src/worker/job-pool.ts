@@ -40,13 +40,9 @@ export function keepJobPool(options: { preset: GraphileConfig.Preset; engine: En
     let pool: WorkerPool | null = null;
     events.once("pool:create", ({ workerPool }) => {
       pool = workerPool;
-      options.engine.attachPool(workerPool.id, false);
+      options.engine.attachPool(workerPool.id, events);
     });
-    events.on("pool:listen:success", () => options.engine.attachPool(pool?.id ?? null, true));
-    events.on("pool:listen:error", () => {
-      options.log("listener_lost");
-      options.engine.attachPool(pool?.id ?? null, false);
-    });
+    events.on("pool:listen:error", () => options.log("listener_lost"));
     const ended = endOf(events);
     const runner = await run({
       preset: { extends: [options.preset], worker: { events, logger: graphileLogger(options.log) } },
@@ -59,7 +55,7 @@ export function keepJobPool(options: { preset: GraphileConfig.Preset; engine: En
     stopping.signal.addEventListener("abort", stop, { once: true });
     await ended;
     stopping.signal.removeEventListener("abort", stop);
-    options.engine.attachPool(null, false);
+    options.engine.detachPool();
     if (stopping.signal.aborted) return;
     options.log("worker_restarted");
     const id = (pool as WorkerPool | null)?.id;

@@ -23,7 +23,7 @@ export const PosthastePlugin: GraphileConfig.Plugin = {
           const starting = startFor(ctx.resolvedPreset, log);
           provideEngine(starting);
           starting.then(
-            (engine) => engine.attachPool(workerPool.id, true),
+            (engine) => engine.attachPool(workerPool.id, ctx.events),
             (error) => log("unexpected", { error: describeError(error) }),
           );
           ctx.events.once("pool:gracefulShutdown", () => {

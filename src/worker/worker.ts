@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { PosthasteConfig } from "../config.ts";
-import type { Log } from "../log.ts";
+import { describeError, type Log } from "../log.ts";
 import { workerDefaults } from "./defaults.ts";
 import { type Engine, startEngine } from "./engine.ts";
 import { keepJobPool } from "./job-pool.ts";
@@ -24,12 +24,13 @@ export interface WorkerOptions {
   readonly watch?: boolean | undefined;
 }
 
-/** Starts to send mail. Throws a PosthasteError when the database, the configuration or the templates do not allow it. */
+/** Starts to send mail, in a process of its own: a stray rejection in a library is logged and does not end it. Throws a PosthasteError when the database, the configuration or the templates do not allow it. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, connectionString, log } = options;
   const starting = startEngine({ config, connectionString, log, watch: options.watch });
   provideEngine(starting);
   const engine = await starting;
+  process.on("unhandledRejection", (error) => log("unexpected", { error: describeError(error) }));
   const jobs = keepJobPool({
     preset: {
       extends: [workerDefaults, ...(options.preset ? [options.preset] : [])],
