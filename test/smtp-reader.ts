@@ -142,7 +142,7 @@ export class SmtpReader {
     const finish = () => {
       if (!whole) return;
       this.#body = null;
-      const raw = body.length === 1 ? piece : Buffer.concat(body);
+      const raw = Buffer.concat(body);
       this.#at("dot", "", "", () => this.#do({ reply: "250 2.0.0 Ok: queued", keep: true }), raw);
     };
     if (this.#around.step("body") === undefined) finish();

@@ -1,0 +1,237 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Writable } from "node:stream";
+import type { TestContext } from "node:test";
+import { validateConfiguration } from "../../src/configuration/validate.ts";
+import type { PosthasteOptions } from "../../src/index.ts";
+import { createLog } from "../../src/log.ts";
+import { startWorker, type Worker } from "../../src/worker/worker.ts";
+import { createTestDatabase, type TestDatabase } from "../database.ts";
+import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../smtp-server.ts";
+import { eventually } from "./eventually.ts";
+import { brokenInvariants } from "./invariants.ts";
+import { type Ledger, readLedger } from "./ledger.ts";
+import { createLogLines, type LogLines } from "./log-lines.ts";
+import { spawnWorker, type WorkerProcess } from "./worker-process.ts";
+
+/** A row of posthaste.email_messages. */
+// biome-ignore lint/suspicious/noExplicitAny: a test knows its columns.
+export type Row = Record<string, any> & { readonly id: string; readonly status: string };
+
+/** A database, a mail server and templates, with workers to be started between them. */
+export interface Scene {
+  readonly database: TestDatabase;
+  readonly server: SmtpServer;
+  /** Configuration of the workers, with what `startScene` was given. */
+  readonly options: PosthasteOptions;
+  /** Folder of the journal. */
+  readonly journal: string;
+  /** Starts a worker process; resolves when it sends mail. */
+  process(changes?: WorkerChanges): Promise<WorkerProcess>;
+  /** Starts a worker in this process: one at a time. */
+  here(changes?: WorkerChanges): Promise<{ worker: Worker; log: LogLines; stop(): Promise<void> }>;
+  /** Enqueues a mail by posthaste.enqueue() with these arguments; its id. */
+  enqueue(values?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Enqueues `count` mails in one statement: to person1@customer.example and so on, parameters `{"n": 1}` and so on. */
+  enqueueMany(count: number): Promise<string[]>;
+  row(id: string): Promise<Row>;
+  /** The attempts of a mail, in order. */
+  attempts(id: string): Promise<Row[]>;
+  /** The row, as soon as it has this status. */
+  until(id: string, status: string, within?: number): Promise<Row>;
+  /** When no mail waits or is being sent any more. */
+  drained(within?: number): Promise<void>;
+  /** Fails when an invariant is broken, or the ledger has anything that the test does not expect. */
+  verify(expected?: Partial<Ledger>): Promise<void>;
+}
+
+/** What differs from the scene's own configuration. */
+export interface WorkerChanges {
+  readonly options?: PosthasteOptions;
+  readonly connectionString?: string;
+  readonly crashAt?: string;
+  /** Resolve at once, not when mail is being sent. */
+  readonly started?: false;
+}
+
+/** Templates that cost no time: `plain` says its number, and `once` is never sent a second time on a guess. */
+const TEMPLATES = {
+  "plain.tsx": plain(""),
+  "once.tsx": plain('export const onUnknownOutcome = "fail";'),
+};
+
+/** Short times, so that nobody waits for a lease of a minute. */
+const QUICK = {
+  from: "Shop <no-reply@shop.example>",
+  lease: 3000,
+  maintenanceInterval: 1000,
+  shutdownGrace: 5000,
+  retry: { delays: [50] },
+  breaker: { probe: 200, maxProbe: 400 },
+} as const satisfies PosthasteOptions;
+
+/**
+ * Makes a scene for one test, and takes it away after it.
+ * @param setting.templates more templates: path below the folder → source
+ */
+export async function startScene(
+  t: TestContext,
+  setting: {
+    smtp?: SmtpServerOptions;
+    templates?: Readonly<Record<string, string>>;
+    options?: PosthasteOptions;
+    database?: TestDatabase;
+  } = {},
+): Promise<Scene> {
+  // Hooks run in the order in which they were made, and the database must go last.
+  const closers: (() => Promise<unknown>)[] = [];
+  t.after(async () => {
+    for (const close of closers.reverse()) await close();
+  });
+  const later = { after: (close: () => Promise<void>) => void closers.push(close) };
+  const database = setting.database ?? (await createTestDatabase(later));
+  const server = await startSmtpServer(setting.smtp);
+  closers.push(() => server.close());
+  const home = await mkdtemp(join(tmpdir(), "posthaste-scene-"));
+  closers.push(() => rm(home, { recursive: true, force: true }));
+  for (const [file, source] of Object.entries({ ...TEMPLATES, ...setting.templates })) {
+    await mkdir(dirname(join(home, "emails", file)), { recursive: true });
+    await writeFile(join(home, "emails", file), source);
+  }
+  const options: PosthasteOptions = {
+    ...QUICK,
+    emails: join(home, "emails"),
+    journal: join(home, "journal"),
+    transports: { default: { url: server.url } },
+    ...setting.options,
+  };
+
+  const scene: Scene = {
+    database,
+    server,
+    options,
+    journal: join(home, "journal"),
+    async process(changes = {}) {
+      const worker = spawnWorker({
+        connectionString: changes.connectionString ?? database.connectionString,
+        options: { ...options, ...changes.options },
+        crashAt: changes.crashAt,
+      });
+      closers.push(worker.end);
+      if (changes.started !== false) await worker.log.line("worker_started");
+      return worker;
+    },
+    async here(changes = {}) {
+      const log = createLogLines();
+      const stream = new Writable({
+        write(chunk, _encoding, done) {
+          log.write(String(chunk));
+          done();
+        },
+      });
+      const worker = await startWorker({
+        config: valid({ ...options, ...changes.options }),
+        connectionString: changes.connectionString ?? database.connectionString,
+        log: createLog({ stream, format: "json" }),
+      });
+      let stopped: Promise<void> | undefined;
+      const stop = () => {
+        stopped ??= worker.stop();
+        return stopped;
+      };
+      closers.push(stop);
+      return { worker, log, stop };
+    },
+    async enqueue(values = {}) {
+      const all = { template: "plain", recipient: "ada@customer.example", ...values };
+      const named = Object.keys(all).map((name, index) => `${name} => $${index + 1}`);
+      const [row] = await database.query(
+        `select posthaste.enqueue(${named.join(", ")}) as id`,
+        Object.values(all),
+      );
+      return row.id;
+    },
+    async enqueueMany(count) {
+      const rows = await database.query(
+        `insert into posthaste.email_messages (template, recipients, parameters)
+         select 'plain', array[format('person%s@customer.example', n)], jsonb_build_object('n', n) from generate_series(1, $1) n
+         returning id`,
+        [count],
+      );
+      return rows.map(({ id }) => id);
+    },
+    async row(id) {
+      const [row] = await database.query<Row>("select * from posthaste.email_messages where id = $1", [id]);
+      assert.ok(row, `there is no mail ${id}`);
+      return row;
+    },
+    attempts: (id) =>
+      database.query<Row>("select * from posthaste.email_attempts where email_id = $1 order by number", [id]),
+    async until(id, status, within) {
+      let last: Row | undefined;
+      try {
+        return await eventually(
+          `${id} is ${status}`,
+          async () => {
+            last = await scene.row(id);
+            return last.status === status && last;
+          },
+          within,
+        );
+      } catch (error) {
+        throw new Error(`${(error as Error).message} Last: ${JSON.stringify(last)}`);
+      }
+    },
+    async drained(within = 30_000) {
+      await eventually(
+        "no mail waits or is being sent",
+        async () =>
+          (
+            await database.query(
+              "select from posthaste.email_messages where status in ('PENDING', 'SENDING') limit 1",
+            )
+          ).length === 0,
+        within,
+      );
+    },
+    async verify(expected = {}) {
+      const none = { waiting: [], lost: [], duplicated: [], unflagged: [], unrecorded: [], unexpected: [] };
+      assert.deepEqual(await readLedger(database, server.accepted), { ...none, ...expected });
+      // What a crash has just left behind is maintenance's to mend; it runs each second.
+      let broken: unknown;
+      await eventually(
+        "all invariants hold",
+        async () => {
+          broken = await brokenInvariants(database, 1000);
+          return Object.keys(broken as object).length === 0;
+        },
+        6000,
+      ).catch(() => assert.deepEqual(broken, {}));
+    },
+  };
+  return scene;
+}
+
+/** The validated configuration of these options. */
+function valid(options: PosthasteOptions) {
+  const { config, problems } = validateConfiguration({
+    options,
+    directory: "/",
+    environment: {},
+    sends: true,
+  });
+  assert.deepEqual(problems, []);
+  return config;
+}
+
+/** A template that says its parameter `n`. */
+function plain(more: string): string {
+  return `${more}
+export const subject = ({ n }) => "Number " + n;
+export default function Mail({ n }) {
+  return <html><body><p>This is number {n}.</p></body></html>;
+}
+`;
+}

@@ -1,0 +1,25 @@
+import { validateConfiguration } from "../../src/configuration/validate.ts";
+import { PosthasteError } from "../../src/errors.ts";
+import { createLog } from "../../src/log.ts";
+import { startWorker, untilSignalled } from "../../src/worker/worker.ts";
+
+// A worker process for tests that kill it: configured by one variable, and ended by a signal only.
+const { options, connectionString } = JSON.parse(process.env.POSTHASTE_TEST_WORKER ?? "{}");
+const { config, problems } = validateConfiguration({
+  options,
+  directory: process.cwd(),
+  environment: {},
+  sends: true,
+});
+if (problems.length > 0) throw new Error(problems.join("\n"));
+
+try {
+  const signalled = untilSignalled();
+  const worker = await startWorker({ config, connectionString, log: createLog({ format: "json" }) });
+  await signalled;
+  await worker.stop();
+} catch (error) {
+  if (!(error instanceof PosthasteError)) throw error;
+  console.error(error.message);
+  process.exitCode = error.exitCode;
+}
