@@ -7,6 +7,7 @@ import type { TemplateCatalog } from "../templates/load.ts";
 import { renderTemplate } from "../templates/render.ts";
 import type { Transport } from "../transport/transport.ts";
 import { judge, type Verdict } from "../transport/verdict.ts";
+import { reached } from "./crash-point.ts";
 import type { HeldLease } from "./leases.ts";
 import {
   type Ending,
@@ -64,11 +65,12 @@ export async function attempt(
     bcc: email.bcc,
     deliveredTo: email.delivered_to,
     refused: Object.keys(email.refused),
+    allowed: config.allowedRecipients,
   });
   if (envelope.recipients.length === 0) {
     const reason = envelope.unroutable[0]?.reason ?? "nobody is left to send to";
     return notAsked({
-      ...failedBeforeSending("recipient_invalid", reason),
+      ...failedBeforeSending("recipient_refused", reason),
       refused: unroutablePositions(envelope),
     });
   }
@@ -91,6 +93,7 @@ export async function attempt(
     date: new Date(),
     attachments: resolved.attachments,
   });
+  reached("before_send");
   const report = await transport.send({
     from: envelope.from,
     recipients: envelope.recipients,

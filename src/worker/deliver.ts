@@ -1,6 +1,7 @@
 import type { ClaimedEmail, Outcome, Store } from "../database/store.ts";
 import { type AttemptTools, attempt } from "./attempt.ts";
 import type { Breaker } from "./breaker.ts";
+import { reached } from "./crash-point.ts";
 import { createGroup } from "./group.ts";
 import type { Leases } from "./leases.ts";
 import type { Recorder } from "./recorder.ts";
@@ -38,11 +39,14 @@ export function createDeliver(tools: DeliveryTools): Deliver {
     const email =
       probing === undefined ? await claimTogether(id) : (await tools.store.claim([id], probing))[0];
     if (!email) return false;
+    reached("after_claim");
     const lease = tools.leases.hold(email);
     try {
       const { ending, transport } = await attempt(email, lease, tools);
+      reached("after_reply");
       const outcome: Outcome = { id, token: email.lease_token, ...ending };
       await tools.recorder.record(outcome);
+      reached("after_record");
       if (transport) await tools.breaker.report(transport.name, transport.verdict, email.locked_at);
       return transport !== null;
     } finally {

@@ -1,4 +1,5 @@
 import type { ClaimedEmail, Lease } from "../database/store.ts";
+import { reached } from "./crash-point.ts";
 import { createGroup } from "./group.ts";
 
 /** After a yes the dot must follow within this time: a process that was stopped in between must not write it. */
@@ -89,10 +90,12 @@ export function createLeases(options: {
           return lease.handedOver;
         },
         async handOver() {
+          reached("before_hand_over");
           const notAfter = performance.now() + DOT_WITHIN;
           const notAfterWall = Date.now() + DOT_WITHIN;
           if (lease.controller.signal.aborted || !(await handOver(lease))) return { granted: false };
           lease.handedOver = true;
+          reached("after_hand_over");
           return { granted: true, notAfter, notAfterWall };
         },
         drop: () => held.delete(lease.token),
