@@ -36,6 +36,8 @@ export interface PosthasteConfig {
   readonly defaultTransport: string;
   /** Must equal the database's own, so that a copy does not mail people. Default `production`. */
   readonly environment: string;
+  /** Only these may be mailed, addresses or `@domain`; null: everybody. */
+  readonly allowedRecipients: readonly string[] | null;
   /** Mails sent at once by one process. Default 20. */
   readonly concurrency: number;
   /** How long a claim holds without renewal. Default 60 s, at least 3 × its renewal interval. */

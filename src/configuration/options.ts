@@ -28,6 +28,11 @@ export interface PosthasteOptions {
    * not mail people from a developer's machine. Default `production`.
    */
   environment?: string | undefined;
+  /**
+   * Only these are mailed, addresses or `@domain`: for staging. Everybody else in the final envelope is refused, and a
+   * mail with nobody left is FAILED. Default: everybody.
+   */
+  allowedRecipients?: readonly string[] | undefined;
   /** Mails that one process sends at once. Default 20, 1 to 1,000. Raise it for servers that answer slowly. */
   concurrency?: number | undefined;
   /**

@@ -86,6 +86,16 @@ export const mailbox: Rule<string> = {
   },
 };
 
+/** A list of addresses or domains that may be mailed. An empty one allows nobody. */
+export const allowance: Rule<readonly string[] | null> = {
+  expected: 'a list of addresses or domains, such as ["jane@shop.example", "@shop.example"]',
+  read: (value) =>
+    Array.isArray(value) &&
+    value.every((entry) => typeof entry === "string" && /^[^\s@<>]*@[^\s@<>]+$/.test(entry))
+      ? value
+      : undefined,
+};
+
 /** The URL of a mail server. Shown without user, password and query, whatever is wrong with it. */
 export const smtpUrl: Rule<string> = {
   expected:

@@ -1,7 +1,17 @@
 import { resolve } from "node:path";
 import type { PosthasteConfig, Timeouts, TransportSettings } from "../config.ts";
 import { formatDuration } from "./durations.ts";
-import { duration, durations, headerName, integer, mailbox, oneOf, smtpUrl, text } from "./rules.ts";
+import {
+  allowance,
+  duration,
+  durations,
+  headerName,
+  integer,
+  mailbox,
+  oneOf,
+  smtpUrl,
+  text,
+} from "./rules.ts";
 import { openSection, type Section } from "./section.ts";
 
 /** Where the options come from. */
@@ -34,6 +44,7 @@ export function validateConfiguration(input: ValidationInput): {
     transports,
     defaultTransport: transports.keys().next().value ?? "default",
     environment: root.option("environment", text, "production"),
+    allowedRecipients: root.option("allowedRecipients", allowance, null),
     concurrency: root.option("concurrency", integer(1, 1000), 20),
     // It is renewed each third of it, and a renewal needs a second to spare for a slow database.
     lease: root.option("lease", duration(3000, 24 * HOUR), 60_000),

@@ -15,8 +15,15 @@ export interface Envelope {
   /** The address for MAIL FROM. */
   readonly from: string;
   readonly recipients: readonly EnvelopeRecipient[];
-  /** Entries that do not parse: never sent to, to be recorded as refused. */
-  readonly unroutable: readonly { readonly positions: readonly number[]; readonly reason: string }[];
+  /** Entries that are never sent to, to be recorded as refused: they do not parse, or are not allowed here. */
+  readonly unroutable: readonly Unroutable[];
+}
+
+/** Why entries are left out of the envelope, with the enhanced status code (RFC 3463) that says the same. */
+export interface Unroutable {
+  readonly positions: readonly number[];
+  readonly reason: string;
+  readonly enhanced: string;
 }
 
 /** What the row says about who gets the mail. */
@@ -30,6 +37,8 @@ export interface EnvelopeInput {
   readonly deliveredTo: readonly string[];
   /** Bare addresses, as stored, that were refused for good. */
   readonly refused: readonly string[];
+  /** Only these may be mailed, addresses or `@domain`; null: everybody. For environments that must not mail customers. */
+  readonly allowed: readonly string[] | null;
 }
 
 /**
@@ -45,12 +54,23 @@ export function buildEnvelope(input: EnvelopeInput): Envelope {
   }
   const settled = new Set([...input.deliveredTo, ...input.refused].map(sameness));
   const open = new Map<string, { positions: number[]; wire: string; needsSmtpUtf8: boolean }>();
-  const unroutable: { positions: number[]; reason: string }[] = [];
+  const unroutable: Unroutable[] = [];
+  const isAllowed = allowance(input.allowed);
   [...input.recipients, ...input.cc, ...input.bcc].forEach((text, index) => {
     const mailbox = parseMailbox(text);
     const position = index + 1;
     if (mailbox === null) {
-      unroutable.push({ positions: [position], reason: "not user@host or Name <user@host>" });
+      unroutable.push({
+        positions: [position],
+        reason: "not user@host or Name <user@host>",
+        enhanced: "5.1.3",
+      });
+    } else if (!settled.has(mailbox.wire) && !isAllowed(mailbox.wire)) {
+      unroutable.push({
+        positions: [position],
+        reason: "not among the allowed recipients of this environment",
+        enhanced: "5.7.1",
+      });
     } else if (!settled.has(mailbox.wire)) {
       const known = open.get(mailbox.wire);
       if (known) known.positions.push(position);
@@ -61,6 +81,17 @@ export function buildEnvelope(input: EnvelopeInput): Envelope {
     }
   });
   return { from: from.wire, recipients: [...open.values()], unroutable };
+}
+
+function allowance(allowed: readonly string[] | null): (wire: string) => boolean {
+  if (allowed === null) return () => true;
+  const known = new Set(
+    allowed.map((entry) =>
+      (entry.startsWith("@") ? sameness(`x${entry}`).slice(1) : sameness(entry)).toLowerCase(),
+    ),
+  );
+  return (wire) =>
+    known.has(wire.toLowerCase()) || known.has(wire.slice(wire.lastIndexOf("@")).toLowerCase());
 }
 
 /** Stored spellings of one address (upper case or U-labels in the domain) are one recipient. */

@@ -81,11 +81,11 @@ export function endingOf(input: {
   };
 }
 
-/** Addresses that turned out to be no addresses once the domain was looked at, as refusals. */
+/** Addresses that are never sent to, as refusals. */
 export function unroutablePositions(envelope: Envelope): Record<string, RefusalReply> {
   const refused: Record<string, RefusalReply> = {};
-  for (const { positions, reason } of envelope.unroutable) {
-    for (const position of positions) refused[position] = { code: null, enhanced: "5.1.3", text: reason };
+  for (const { positions, reason, enhanced } of envelope.unroutable) {
+    for (const position of positions) refused[position] = { code: null, enhanced, text: reason };
   }
   return refused;
 }

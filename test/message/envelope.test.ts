@@ -10,6 +10,7 @@ const input = {
   bcc: [] as string[],
   deliveredTo: [] as string[],
   refused: [] as string[],
+  allowed: null,
 };
 
 suite("the envelope", () => {
@@ -21,6 +22,25 @@ suite("the envelope", () => {
       { positions: [2], wire: "b@xn--bcher-kva.example", needsSmtpUtf8: false },
       { positions: [3], wire: "zoë@x.test", needsSmtpUtf8: true },
     ]);
+  });
+
+  test("leaves out who is not among the allowed recipients, however the address is written", () => {
+    const envelope = buildEnvelope({
+      ...input,
+      recipients: ["Ada <ADA@x.test>", "b@y.test", "c@bücher.example", "d@sub.x.test"],
+      allowed: ["@X.test", "@BÜCHER.example", "c@xn--bcher-kva.example"],
+    });
+    assert.deepEqual(
+      envelope.recipients.map(({ positions }) => positions),
+      [[1], [3]],
+    );
+    assert.deepEqual(
+      envelope.unroutable.map(({ positions, enhanced }) => [...positions, enhanced]),
+      [
+        [2, "5.7.1"],
+        [4, "5.7.1"],
+      ],
+    );
   });
 
   test("has an address that is listed several times once, with all its positions", () => {
