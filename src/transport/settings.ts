@@ -87,6 +87,13 @@ export function readSettings(transport: string, settings: TransportSettings): Se
   }
   if (!acceptableTls(parsed.tls))
     reject("has a tls.* option that TLS does not accept; see Node's tls.connect.");
+  const header = settings.idempotencyHeader;
+  if (header !== null && !/^[A-Za-z][A-Za-z0-9-]{0,69}$/.test(header)) {
+    throw new PosthasteError(
+      `transports.${transport}.idempotencyHeader must be a header's name of letters, digits and hyphens, e.g. Resend-Idempotency-Key, not ${JSON.stringify(header)}.`,
+      { exitCode: 2 },
+    );
+  }
   const secure = parsed.secure === true;
   return {
     host,

@@ -40,7 +40,7 @@ export async function transact(session: Session, request: SendRequest): Promise<
   session.uses += 1;
   if (session.needsReset) {
     const reset = await session.reset(request.signal);
-    if ("failure" in reset) return failedReport("mail", reset.failure);
+    if ("failure" in reset) return failedReport("mail", lostBefore(reset.failure));
     session.needsReset = false;
   }
   const { dialogue } = session;
@@ -80,6 +80,12 @@ export async function transact(session: Session, request: SendRequest): Promise<
     rejected: [...rejected, ...impossible],
     failure: reason,
   };
+}
+
+/** A refused RSET is about the mail before, so this one sees a connection that was lost before it began. */
+function lostBefore(reason: Failure): Failure {
+  if (reason.kind !== "reply" && reason.kind !== "protocol") return reason;
+  return failure("connection", "ECONNECTION", `The connection could not be used again: ${reason.message}`);
 }
 
 /** With PIPELINING the reply to DATA is heard before what was refused ahead of it counts. */

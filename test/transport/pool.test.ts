@@ -106,6 +106,15 @@ suite("the pool", TIMES, () => {
     assert.ok(server.sessions[0]?.commands.includes("RSET"));
   });
 
+  test("does not blame a mail for an RSET that the server refuses", async (t) => {
+    const script = { rcpt: "450 4.2.0 Later", rset: "500 5.5.1 What" };
+    const { server, transport } = await serverAndTransport(t, { script });
+    await transport.send(mail("1"));
+    server.script = { rset: "500 5.5.1 What" };
+    assert.equal((await transport.send(mail("2"))).failure, null);
+    assert.equal(server.sessions.length, 2);
+  });
+
   test("gives a connection up after maxMessages", async (t) => {
     const { server, transport } = await serverAndTransport(t, {}, { url: (url) => `${url}?maxMessages=2` });
     for (const id of ["1", "2", "3"]) await transport.send(mail(id));
@@ -226,6 +235,11 @@ suite("the settings", () => {
 
   test("cannot have fewer connections than one", () => {
     assert.throws(() => make("smtp://mail.example", 0), PosthasteError);
+  });
+
+  test("cannot name a header that is none", () => {
+    const settings = { url: "smtp://mail.example", connections: 1, idempotencyHeader: "X: 1\r\nBcc" };
+    assert.throws(() => createTransport("main", settings, PATIENT), PosthasteError);
   });
 
   for (const url of [
