@@ -6,7 +6,7 @@ begin
   insert into posthaste_private.recipient_index (address, email_id)
   select distinct left(lower(posthaste_private.bare_address(a.mailbox)), 320), n.id
   from new_rows n, unnest(n.recipients || n.cc || n.bcc) a(mailbox)
-  where a.mailbox <> '';
+  where posthaste_private.bare_address(a.mailbox) <> '';
   perform posthaste_private.add_jobs(array(select n.id from new_rows n where n.status = 'PENDING'));
   return null;
 end $$;

@@ -20,7 +20,8 @@ begin
       when (v_item ->> 'filename') !~ '^[^/\\\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]{1,150}$'
         then 'has a filename with a slash or control character, or of more than 150 characters'
       when (v_item ->> 'content_type') !~ '^[A-Za-z0-9!#$&^_.+-]{1,80}/[A-Za-z0-9!#$&^_.+-]{1,80}$' then 'has a content_type that is not type/subtype'
-      when (v_item ->> 'storage_ref') !~ '^[a-z][a-z0-9_-]{0,62}:[A-Za-z0-9][A-Za-z0-9._/-]{0,511}$'
+      when (v_item ->> 'storage_ref') !~ '^[a-z][a-z0-9_-]{0,62}:[A-Za-z0-9][A-Za-z0-9._/-]*$'
+        or length(v_item ->> 'storage_ref') > 576
         or (v_item ->> 'storage_ref') ~ '(\.\.|//|/\.|/$)' then 'has a storage_ref that is not store:key'
       when v_item ? 'cid' and coalesce(v_item ->> 'cid', '') !~ '^[A-Za-z0-9][A-Za-z0-9._@-]{0,100}$' then 'has a cid that is not a plain word'
       when v_item ? 'owned' and jsonb_typeof(v_item -> 'owned') <> 'boolean' then 'has an owned that is not true or false'
