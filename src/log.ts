@@ -30,7 +30,11 @@ export const EVENTS = {
     limited: true,
   },
   outcomes_replayed: { level: "warn", text: "Outcomes that an earlier process had kept are recorded." },
-  journal_failed: { level: "error", text: "The journal cannot be written; outcomes are kept in memory alone.", limited: true },
+  journal_failed: {
+    level: "error",
+    text: "The journal cannot be written; outcomes are kept in memory alone.",
+    limited: true,
+  },
   claim_failed: { level: "error", text: "Mail cannot be claimed; will be tried again.", limited: true },
   renewal_failed: { level: "error", text: "Leases cannot be renewed; will be tried again.", limited: true },
   maintenance_failed: { level: "error", text: "Maintenance failed; will be tried again.", limited: true },
@@ -51,6 +55,10 @@ export const EVENTS = {
     level: "error",
     text: "The database belongs to another environment; nothing is sent.",
     limited: true,
+  },
+  database_moved: {
+    level: "warn",
+    text: "The database runs on another server than before: is it a copy? posthaste.configure('environment', …) says what it is.",
   },
   transport_opened: { level: "error", text: "The mail server does not serve; its mail waits." },
   transport_closed: { level: "info", text: "The mail server serves again." },

@@ -12,6 +12,8 @@ begin
       if jsonb_typeof(value) is distinct from 'string' or (value #>> '{}') !~ '^[A-Za-z0-9_-]{1,63}$' then
         perform posthaste_private.reject('PH030', 'value', 'environment must be a word of letters, digits, - and _', 'Write posthaste.configure(''environment'', ''"staging"'').');
       end if;
+      -- Whoever says what it is has seen where it is: the server of the next worker is the right one.
+      delete from posthaste_private.settings s where s.name = 'system_identifier';
     else
       perform posthaste_private.reject('PH030', 'name', format('there is no setting %L', left(name, 60)), 'Known settings: strict, environment.');
   end case;

@@ -142,6 +142,15 @@ export interface MaintenanceReport {
   readonly more?: boolean;
 }
 
+/** What a database says it is. */
+export interface DatabaseIdentity {
+  readonly environment: string | null;
+  /** The id that it got when it was made; a copy has the same. */
+  readonly installation: string | null;
+  /** It runs on another server than the one on which a worker first saw it. */
+  readonly moved: boolean;
+}
+
 /** State of a transport in the database, obeyed by all workers. */
 export interface TransportState {
   readonly name: string;

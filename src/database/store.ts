@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type {
   ClaimedEmail,
+  DatabaseIdentity,
   Lease,
   MaintenanceReport,
   Outcome,
@@ -125,14 +126,14 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
       return row?.published ?? false;
     },
 
-    /** What the database says it is: its environment, and the id that it got when it was made. */
-    async identity(): Promise<{ environment: string | null; installation: string | null }> {
-      const [row] = await rows<{ environment: string | null; installation: string | null }>(
+    /** What the database says it is, and whether it has come to another server. */
+    async identity(): Promise<DatabaseIdentity> {
+      const [row] = await rows<DatabaseIdentity>(
         "identity",
-        "select posthaste_private.setting('environment') #>> '{}' as environment, posthaste_private.setting('installation') #>> '{}' as installation",
+        "select * from posthaste_private.identity()",
         [],
       );
-      return row ?? { environment: null, installation: null };
+      return row ?? { environment: null, installation: null, moved: false };
     },
 
     /** Gives back the jobs that a Graphile Worker pool of ours has locked and will not finish. */

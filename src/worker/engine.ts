@@ -77,7 +77,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
   const said = (event: Parameters<Log>[0]) => (error: unknown) => log(event, { error: describeError(error) });
 
   try {
-    const installation = await checkIdentity(store, config);
+    const installation = await checkIdentity(store, config, log);
     const replayed = await replayJournals({
       directory: config.journal,
       installation,
@@ -201,8 +201,9 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
 }
 
 /** A copy of a production database must not mail people. Returns the id of the installation. */
-async function checkIdentity(store: Store, config: PosthasteConfig): Promise<string> {
-  const { environment, installation } = await store.identity();
+async function checkIdentity(store: Store, config: PosthasteConfig, log: Log): Promise<string> {
+  const { environment, installation, moved } = await store.identity();
+  if (moved) log("database_moved");
   if (environment === config.environment) return installation ?? "";
   throw new PosthasteError(
     `environment_mismatch: the database is ${JSON.stringify(environment)} and the configuration ${JSON.stringify(config.environment)}, so nothing is sent. ` +
