@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { version } from "../package-root.ts";
 import { registerCheck } from "./check.ts";
+import { registerDemo } from "./demo.ts";
 import { registerMigrate } from "./migrate.ts";
 import { registerPreview } from "./preview.ts";
 
@@ -17,7 +18,7 @@ export function createProgram(): Command {
     .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: true })
     .addHelpText("after", EPILOGUE);
-  for (const register of [registerMigrate, registerCheck, registerPreview]) register(program);
+  for (const register of [registerDemo, registerMigrate, registerCheck, registerPreview]) register(program);
   return program;
 }
 
