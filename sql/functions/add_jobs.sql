@@ -4,6 +4,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_specs graphile_worker.job_spec[];
+  v_default text := posthaste_private.setting('default_transport') #>> '{}';
+  v_blocked text[] := array(select t.name from posthaste_private.transports t where t.state = 'open' or t.paused_at is not null);
 begin
   -- Mail that is due later gets its job from maintenance in time: a jobs table full of future jobs makes each fetch slow.
   -- A transport that is stopped gets none: skipping such jobs would cost each fetch a walk over all of them.
@@ -14,7 +16,7 @@ begin
   where m.id = any (add_jobs.ids)
     and m.status = 'PENDING'
     and m.next_attempt_at <= now() + interval '60 seconds'
-    and not posthaste_private.is_blocked(m.transport);
+    and coalesce(m.transport, v_default, '') <> all (v_blocked);
   if v_specs is null then
     return 0;  -- add_jobs notifies even for an empty list
   end if;

@@ -9,7 +9,7 @@ declare
   v_expired int;
   v_near record;
   v_lost record;
-  v_allowance int;
+  v_batch int;
 begin
   -- One at a time, and once a pause however many workers there are; who comes second goes away.
   select * into v_at from posthaste_private.maintenance for update skip locked;
@@ -23,11 +23,11 @@ begin
     select m.id from posthaste.email_messages m where m.status = 'PENDING' and m.expires_at <= now() limit batch
   ), 'FAILED', 'expired', null);
 
+  -- Slow start: after a breaker has closed, a few jobs at first and each time twice as many.
+  select least(batch, min(t.allowance)) into v_batch from posthaste_private.transports t where t.state = 'closed' and t.paused_at is null;
   -- What comes near gets its job here. A second walk over everything that is due heals what was lost; it begins anew when it is through.
-  select * into v_near from posthaste_private.walk(v_at.horizon_at, v_at.horizon_id, now() + interval '60 seconds', batch, v_max_age);
-  select min(t.allowance) into v_allowance from posthaste_private.transports t where t.state = 'closed' and t.paused_at is null;
-  select * into v_lost from posthaste_private.walk(v_at.cursor_at, v_at.cursor_id, now(), least(batch, v_allowance), v_max_age);
-  -- Slow start: each time twice as many, until the limit means nothing any more.
+  select * into v_near from posthaste_private.walk(v_at.horizon_at, v_at.horizon_id, now() + interval '60 seconds', v_batch, v_max_age);
+  select * into v_lost from posthaste_private.walk(v_at.cursor_at, v_at.cursor_id, now(), v_batch, v_max_age);
   update posthaste_private.transports t set allowance = case when t.allowance < maintain.batch then t.allowance * 2 end
   where t.allowance is not null and t.state = 'closed' and t.paused_at is null;
 
@@ -35,11 +35,11 @@ begin
     ran_at = now(),
     horizon_at = coalesce(v_near.last_at, m.horizon_at),
     horizon_id = coalesce(v_near.last_id, m.horizon_id),
-    cursor_at = case when v_lost.seen < least(batch, v_allowance) then '-infinity' else v_lost.last_at end,
-    cursor_id = case when v_lost.seen < least(batch, v_allowance) then '00000000-0000-0000-0000-000000000000' else v_lost.last_id end;
+    cursor_at = case when v_lost.seen < v_batch then '-infinity' else v_lost.last_at end,
+    cursor_id = case when v_lost.seen < v_batch then '00000000-0000-0000-0000-000000000000' else v_lost.last_id end;
   return jsonb_build_object('ran', true, 'crashed', v_reaped.crashed, 'unknown', v_reaped.unknown, 'expired', v_expired,
     'given_up', v_near.given_up + v_lost.given_up, 'readded', v_lost.added, 'scheduled', v_near.added,
-    'more', v_near.seen = batch or (v_lost.added > 0 and v_lost.seen = least(batch, v_allowance)));
+    'more', v_near.seen = v_batch or (v_lost.added > 0 and v_lost.seen = v_batch));
 end $$;
 comment on function posthaste_private.maintain(jsonb, interval, int) is 'One run of maintenance, unless one ran within `pause` or is running: reaps, expires, adds jobs that are missing, bounded by `batch` however much is waiting. `more` in the answer asks for the next run soon.';
 revoke all on function posthaste_private.maintain(jsonb, interval, int) from public;

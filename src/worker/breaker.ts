@@ -19,8 +19,10 @@ export function createBreaker(options: {
   store: Store;
   transports: ReadonlyMap<string, Transport>;
   log: Log;
-  /** A breaker has opened. */
+  /** A breaker has opened: it is to be probed. */
   onOpened: () => void;
+  /** A breaker has closed: its mail has no jobs yet. */
+  onClosed: () => void;
   onError: (error: unknown) => void;
 }): Breaker {
   const { store, transports, log } = options;
@@ -34,6 +36,7 @@ export function createBreaker(options: {
       if (!troubled.delete(name)) return;
       await store.reportTransport(name, "close", beganAt, null, null);
       log("transport_closed", { transport: name });
+      options.onClosed();
       return;
     }
     troubled.add(name);

@@ -123,6 +123,10 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       log,
       onError: said("maintenance_failed"),
       onOpened: () => probes.within(config.breaker.probe),
+      onClosed: () => {
+        maintenance.hasten();
+        maintenanceLoop.within(0);
+      },
     });
     const deliver = createDeliver({
       config,
@@ -146,10 +150,8 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       if (liveness.alive) await store.beat(poolId, listening);
       return listening ? config.maintenanceInterval : Math.min(config.maintenanceInterval, 2_000);
     }, timers);
-    const maintenance = startLoop(
-      createMaintenance({ store, interval: config.maintenanceInterval, log }),
-      timers,
-    );
+    const maintenance = createMaintenance({ store, interval: config.maintenanceInterval, log });
+    const maintenanceLoop = startLoop(maintenance.run, timers);
     const probes = startLoop(
       async () =>
         Math.min((await breaker.probe(deliver)) ?? config.maintenanceInterval, config.maintenanceInterval),
@@ -181,7 +183,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
         stopping = true;
         const [settled] = await Promise.all([
           settle(sending, leases, config.shutdownGrace),
-          maintenance.close(),
+          maintenanceLoop.close(),
           beats.close(),
         ]);
         leases.close();

@@ -26,8 +26,8 @@ export function createGroup<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (busy) return;
       busy = true;
-      // After this turn of the loop: jobs that start together are claimed together.
-      queueMicrotask(drain);
+      // When whatever else has arrived is looked at: under load that makes a group, and an idle loop comes to it at once.
+      setImmediate(drain);
     });
 
   async function drain(): Promise<void> {

@@ -6,24 +6,34 @@ const BATCH = 2_000;
 /** Milliseconds before the next run when there is more of the same to do. */
 const SOON = 1_000;
 
+/** This worker's share of maintenance. */
+export interface Maintenance {
+  /** One run, if it is time for one; returns milliseconds until the next. The work of a loop. */
+  run(): Promise<number>;
+  /** There is something to do soon: a breaker has closed, and its mail has no jobs. */
+  hasten(): void;
+}
+
 /**
- * This worker's share of maintenance, as the work of a loop. It has a timer of its own, so that no backlog of jobs can
- * hold it up. All workers try; the database lets one of them run it each interval.
+ * Maintenance has a timer of its own, so that no backlog of jobs can hold it up. All workers try; the database lets one of
+ * them run it each interval.
+ * @param options.interval milliseconds between two runs
  */
-export function createMaintenance(options: {
-  store: Store;
-  /** Milliseconds between two runs. */
-  interval: number;
-  log: Log;
-}): () => Promise<number> {
+export function createMaintenance(options: { store: Store; interval: number; log: Log }): Maintenance {
+  const soon = Math.min(SOON, options.interval);
   let pause = options.interval;
-  return async () => {
-    // A little less than the pause, so that the jitter of the timer does not skip every second run.
-    const report = await options.store.maintain(pause * 0.9, BATCH);
-    const settled = countChanges(report);
-    if (settled > 0) options.log("maintenance_done", { count: settled });
-    pause = report.more ? Math.min(SOON, options.interval) : options.interval;
-    return pause;
+  return {
+    async run() {
+      // A little less than the pause, so that the jitter of the timer does not skip every second run.
+      const report = await options.store.maintain(pause * 0.9, BATCH);
+      const settled = countChanges(report);
+      if (settled > 0) options.log("maintenance_done", { count: settled });
+      pause = report.more ? soon : options.interval;
+      return pause;
+    },
+    hasten() {
+      pause = soon;
+    },
   };
 }
 
