@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { PosthasteError } from "../errors.ts";
-import { packageVersion } from "./package-root.ts";
+import { version as packageVersion } from "../package-root.ts";
 import { compareVersions, readRecord, type SchemaRecord } from "./schema-record.ts";
 import { readSqlFiles, type SqlFiles } from "./sql-files.ts";
 

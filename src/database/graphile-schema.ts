@@ -39,16 +39,14 @@ export async function migrateGraphileWorker(connectionString: string, lockTimeou
  * Graphile Worker's whole schema as one script, from the SQL files that its package ships, with its table of migrations
  * filled, so that its own migrator finds nothing left to do.
  */
-export async function graphileWorkerSql(): Promise<string> {
+export async function graphileWorkerSql(): Promise<{ text: string; revision: number }> {
   const migrations = await packedMigrations();
-  return [
-    BOOTSTRAP,
-    ...migrations.map(
-      ({ id, breaking, text }) =>
-        `-- Graphile Worker, migration ${id}\n` +
-        `insert into graphile_worker.migrations (id, breaking) values (${id}, ${breaking});\n${text}`,
-    ),
-  ].join("\n");
+  const texts = migrations.map(
+    ({ id, breaking, text }) =>
+      `-- Graphile Worker, migration ${id}\n` +
+      `insert into graphile_worker.migrations (id, breaking) values (${id}, ${breaking});\n${text}`,
+  );
+  return { text: [BOOTSTRAP, ...texts].join("\n"), revision: migrations.at(-1)?.id ?? 0 };
 }
 
 /** Notes migrations as done whose effect is there: a schema-only dump was restored, which has no rows. */
@@ -62,6 +60,7 @@ export async function adoptGraphileWorker(client: pg.ClientBase, revision: numbe
 }
 
 async function packedMigrations(): Promise<{ id: number; breaking: boolean; text: string }[]> {
+  // The schema's name is quoted as its migrator quotes it: so the functions come out the same to the letter.
   const folder = join(dirname(fileURLToPath(import.meta.resolve("graphile-worker"))), "..", "sql");
   const files = (await readdir(folder)).filter((file) => /^\d{6}\.sql$/.test(file)).sort();
   return Promise.all(
@@ -70,7 +69,7 @@ async function packedMigrations(): Promise<{ id: number; breaking: boolean; text
       return {
         id: Number(file.slice(0, 6)),
         breaking: text.startsWith("--! breaking"),
-        text: text.replaceAll(/:GRAPHILE_WORKER_SCHEMA\b/g, "graphile_worker"),
+        text: text.replaceAll(/:GRAPHILE_WORKER_SCHEMA\b/g, '"graphile_worker"'),
       };
     }),
   );

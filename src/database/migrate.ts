@@ -1,11 +1,11 @@
 import type pg from "pg";
 import { PosthasteError } from "../errors.ts";
+import { version as packageVersion } from "../package-root.ts";
 import { isNewer, newerError } from "./check-schema.ts";
 import { checkServer } from "./check-server.ts";
 import { applyGrants, type Grant } from "./grants.ts";
 import { adoptGraphileWorker, graphileRevision, migrateGraphileWorker } from "./graphile-schema.ts";
 import { inTransaction, runFile, withLockRetries } from "./migration-step.ts";
-import { packageVersion } from "./package-root.ts";
 import { connect } from "./pool.ts";
 import { RECORD_TABLE, readRecord, type SchemaRecord, schemaComment } from "./schema-record.ts";
 import { type Functions, type Migration, readSqlFiles, type SqlFiles } from "./sql-files.ts";

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { chown } from "node:fs/promises";
 import { PosthasteError } from "../errors.ts";
 
 /** The system user that a PostgreSQL server of ours runs as. */
@@ -29,11 +30,19 @@ export function serverUser(announce: (line: string) => void): ServerUser | null 
 
 /** Whether the server's user can enter a folder: each folder above it counts too, so `/root/x` is usually out of reach. */
 export function canEnter(user: ServerUser | null, folder: string): boolean {
-  const identity = user ? { uid: user.uid, gid: user.gid } : {};
   return (
-    spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", folder], { ...identity, cwd: "/", stdio: "ignore" })
-      .status === 0
+    spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", folder], { ...identity(user), stdio: "ignore" }).status === 0
   );
+}
+
+/** For spawn: the user, and a folder that it may be in. */
+export function identity(user: ServerUser | null): { uid?: number; gid?: number; cwd: string } {
+  return user ? { uid: user.uid, gid: user.gid, cwd: "/" } : { cwd: "/" };
+}
+
+/** Makes the user the owner of a file or folder. */
+export async function give(user: ServerUser | null, path: string): Promise<void> {
+  if (user) await chown(path, user.uid, user.gid);
 }
 
 function lookUp(name: string): ServerUser | null {

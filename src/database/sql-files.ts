@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PosthasteError } from "../errors.ts";
-import { packageRoot } from "./package-root.ts";
+import { packageRoot } from "../package-root.ts";
 
 /** One numbered, frozen file of sql/migrations. */
 export interface Migration {
