@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type LoadedConfiguration, type LoadOptions, loadConfiguration } from "../configuration/load.ts";
+import { printable, printableJson } from "./printable.ts";
 
 /** The configuration that the command's `--config` names. Throws a PosthasteError that lists what is wrong. */
 export function configurationOf(command: Command, options: { sends: boolean }): Promise<LoadedConfiguration> {
@@ -11,7 +12,7 @@ export function loadOptionsOf(command: Command, options: { sends: boolean }): Lo
   return { file: command.optsWithGlobals<{ config?: string }>().config, sends: options.sends };
 }
 
-/** Prints what a command answers: with `json` exactly one document and nothing else, otherwise text. */
+/** Prints what a command answers: with `json` exactly one document and nothing else, otherwise text. Nothing that a terminal would obey. */
 export function answer(json: boolean | undefined, document: unknown, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(document)}\n` : text === "" ? "" : `${text}\n`);
+  process.stdout.write(json ? `${printableJson(document)}\n` : text === "" ? "" : `${printable(text)}\n`);
 }

@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { withMaskedUrls } from "../configuration/masked.ts";
 import { PosthasteError } from "../errors.ts";
+import { printable } from "./printable.ts";
 
 /** Says on stderr what went wrong, in one sentence where a person can act on it. Returns the exit code. */
 export function reportError(error: unknown): number {
@@ -32,5 +33,5 @@ function chain(error: Error): string {
 }
 
 function say(text: string): void {
-  process.stderr.write(`posthaste: ${text}\n`);
+  process.stderr.write(`posthaste: ${printable(text)}\n`);
 }

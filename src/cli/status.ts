@@ -1,0 +1,48 @@
+import type { Command } from "commander";
+import type { QueueStats } from "../database/ledger.ts";
+import { answer } from "./context.ts";
+import { withLedger } from "./with-ledger.ts";
+
+/** Registers `posthaste status`: is mail flowing, and if not why? Exit code 1 when something is wrong. */
+export function registerStatus(program: Command): void {
+  program
+    .command("status")
+    .description("Says whether mail flows, and if not why. Exit code 1 when something is wrong.")
+    .option("--json", "print one JSON document")
+    .action(async ({ json }: { json?: boolean }, command: Command) => {
+      await withLedger(command, async (ledger, schema) => {
+        const stats = await ledger.stats();
+        const { flowOf } = await import("./flow.ts");
+        const { schemaError } = await import("../database/check-schema.ts");
+        const flow = flowOf(stats, Date.now());
+        const outdated = schemaError(schema)?.message;
+        const state = outdated === undefined ? flow.state : "stopped";
+        const words = outdated === undefined ? flow.words : [outdated, ...flow.words];
+        const { table } = await import("./table.ts");
+        answer(json, { state, words, ...stats }, `${words.join("\n")}\n\n${table(countsOf(stats))}`);
+        if (state === "stopped") process.exitCode = 1;
+      });
+    });
+}
+
+function countsOf(stats: QueueStats): readonly (readonly string[])[] {
+  const about = stats.ended_are_estimates ? " (about)" : "";
+  return [
+    ["PENDING", `${stats.pending}${stats.due > 0 ? ` (${stats.due} due)` : ""}`],
+    [
+      "SENDING",
+      `${stats.sending}${stats.expired_leases > 0 ? ` (${stats.expired_leases} with a lease that ran out)` : ""}`,
+    ],
+    ["SENT", `${stats.sent}${about}`],
+    ["FAILED", String(stats.failed)],
+    ["CANCELLED", `${stats.cancelled}${about}`],
+    ["workers", String(stats.live_workers)],
+    ["environment", stats.environment],
+    ...stats.transports.map(({ name, state, ...transport }) => [
+      `transport ${name}`,
+      `${STATES[state]}${transport.default ? ", the default one" : ""}`,
+    ]),
+  ];
+}
+
+const STATES = { closed: "serves", open: "stopped", paused: "paused" } as const;

@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import type { SchemaState } from "../database/check-schema.ts";
+import type { Ledger } from "../database/ledger.ts";
+import { PosthasteError } from "../errors.ts";
+import { refusal, sqlState } from "./sql-error.ts";
+
+/**
+ * Gives a command the operator's door to the database. Whatever goes wrong there is thrown as a PosthasteError of one
+ * sentence where a person can act on it: no database, no schema, a newer schema, a refusal.
+ */
+export async function withLedger<T>(
+  command: Command,
+  work: (ledger: Ledger, schema: SchemaState) => Promise<T>,
+): Promise<T> {
+  const { createPool, requireDatabaseUrl } = await import("../database/pool.ts");
+  const connectionString = requireDatabaseUrl(await databaseUrlOf(command));
+  const { createLedger } = await import("../database/ledger.ts");
+  const pool = createPool({ connectionString, applicationName: `posthaste ${command.name()}`, max: 1 });
+  let schema: SchemaState | null = null;
+  try {
+    schema = await usableSchema(pool);
+    return await work(createLedger(pool), schema);
+  } catch (error) {
+    throw await explained(error, connectionString, schema);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** The error of a database call in words; an error that is about something else comes back as it is. */
+export async function explained(
+  error: unknown,
+  connectionString: string,
+  schema: SchemaState | null,
+): Promise<unknown> {
+  if (error instanceof PosthasteError) return error;
+  const refused = refusal(error);
+  if (refused) return new PosthasteError(refused.sentence, { cause: error });
+  const { connectionError, describeDatabase } = await import("../database/pool.ts");
+  const state = sqlState(error);
+  // Functions and columns of this version are missing while the schema is an older one's.
+  if (schema !== null && state?.startsWith("42")) {
+    const { schemaError } = await import("../database/check-schema.ts");
+    const outdated = schemaError(schema);
+    if (outdated) return outdated;
+  }
+  if (state === "42501") {
+    return new PosthasteError(
+      `PostgreSQL does not let this login do that: ${(error as Error).message}. Use the login that ran \`posthaste migrate\` in DATABASE_URL.`,
+      { cause: error },
+    );
+  }
+  if (error instanceof Error && /^Connection terminated/.test(error.message)) {
+    return new PosthasteError(
+      `The connection to PostgreSQL at ${describeDatabase(connectionString)} was lost; look at what has been done, then try again.`,
+      { cause: error },
+    );
+  }
+  return connectionError(error, connectionString);
+}
+
+/** An operator must get in even when the configuration file is broken, so it is read only where it is needed. */
+async function databaseUrlOf(command: Command): Promise<string> {
+  const { config } = command.optsWithGlobals<{ config?: string }>();
+  const { DATABASE_URL } = process.env;
+  if (config === undefined && DATABASE_URL) return DATABASE_URL;
+  const { configurationOf } = await import("./context.ts");
+  return (await configurationOf(command, { sends: false })).databaseUrl ?? "";
+}
+
+/** An older schema is let pass: in a rolling deploy, or when `migrate` is what failed, an operator must see and act all the same. */
+async function usableSchema(
+  pool: ReturnType<typeof import("../database/pool.ts").createPool>,
+): Promise<SchemaState> {
+  const { checkSchema, schemaError } = await import("../database/check-schema.ts");
+  const client = await pool.connect();
+  try {
+    const schema = await checkSchema(client);
+    const error = schemaError(schema);
+    if (error && schema.state !== "older") throw error;
+    return schema;
+  } finally {
+    client.release();
+  }
+}
