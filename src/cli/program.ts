@@ -1,9 +1,21 @@
 import { Command } from "commander";
 import { version } from "../package-root.ts";
+import { registerCancel } from "./cancel.ts";
 import { registerCheck } from "./check.ts";
+import { registerConfigure } from "./configure.ts";
 import { registerDemo } from "./demo.ts";
+import { registerDev } from "./dev.ts";
+import { registerEnqueue } from "./enqueue.ts";
+import { registerList } from "./list.ts";
 import { registerMigrate } from "./migrate.ts";
+import { registerPause } from "./pause.ts";
 import { registerPreview } from "./preview.ts";
+import { registerResume } from "./resume.ts";
+import { registerRetry } from "./retry.ts";
+import { registerShow } from "./show.ts";
+import { registerStart } from "./start.ts";
+import { registerStatus } from "./status.ts";
+import { registerWorker } from "./worker.ts";
 
 /**
  * The command line. Each command loads what it needs when it runs, so that `--help` is quick. Errors are
@@ -18,9 +30,28 @@ export function createProgram(): Command {
     .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: true })
     .addHelpText("after", EPILOGUE);
-  for (const register of [registerDemo, registerMigrate, registerCheck, registerPreview]) register(program);
+  for (const register of COMMANDS) register(program);
   return program;
 }
+
+/** In the order of the help. */
+const COMMANDS = [
+  registerDemo,
+  registerMigrate,
+  registerCheck,
+  registerStart,
+  registerWorker,
+  registerStatus,
+  registerEnqueue,
+  registerList,
+  registerShow,
+  registerRetry,
+  registerCancel,
+  registerPause,
+  registerResume,
+  registerConfigure,
+  registerPreview,
+];
 
 const EPILOGUE = `
 Environment:

@@ -37,6 +37,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       worker: {
         connectionString,
         concurrentJobs: config.concurrency,
+        localQueue: queueFor(config.concurrency, options.preset),
         gracefulShutdownAbortTimeout: config.shutdownGrace,
       },
     },
@@ -57,6 +58,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       log("worker_stopped");
     },
   };
+}
+
+/** Graphile Worker demands room for at least as many jobs as run at once. */
+function queueFor(concurrency: number, preset: GraphileConfig.Preset | null | undefined) {
+  const queue = { ...workerDefaults.worker?.localQueue, ...preset?.worker?.localQueue };
+  return { ...queue, size: Math.max(queue.size ?? 0, concurrency) };
 }
 
 /** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once, as people expect of Ctrl-C twice. */

@@ -1,0 +1,49 @@
+import type { Command } from "commander";
+import { checkSchema, schemaError } from "../database/check-schema.ts";
+import { connect, requireDatabaseUrl } from "../database/pool.ts";
+import { createLog } from "../log.ts";
+import { startWorker, untilSignalled } from "../worker/worker.ts";
+import { configurationOf } from "./context.ts";
+import { awaitedProbes, untilIdle } from "./until-idle.ts";
+import { explained } from "./with-ledger.ts";
+
+/** How a worker is run. */
+export interface RunOptions {
+  /** End when nothing is due and nothing is being sent. */
+  readonly once: boolean;
+  /** Bring the schema to this version first; null: it must be. */
+  readonly migrate: { readonly roles: boolean } | null;
+}
+
+/** Sends mail in this process until a signal comes (or, with `once`, there is nothing to send), and ends the process with exit code 0. */
+export async function runWorker(command: Command, options: RunOptions): Promise<void> {
+  // A signal that comes while the worker starts ends it in good order too.
+  const signalled = untilSignalled();
+  const { config, preset, databaseUrl } = await configurationOf(command, { sends: true });
+  const connectionString = requireDatabaseUrl(databaseUrl ?? "");
+  if (options.migrate) {
+    const { migrate } = await import("../database/migrate.ts");
+    await migrate({ connectionString, roles: options.migrate.roles, grants: [] });
+  }
+  await requireSchema(connectionString);
+  try {
+    const probes = options.once ? await awaitedProbes(connectionString) : null;
+    const worker = await startWorker({ config, connectionString, preset, log: createLog() });
+    const idle = probes ? untilIdle(worker.engine.store, probes, signalled) : signalled;
+    await Promise.race([signalled, idle]).finally(() => worker.stop());
+  } catch (error) {
+    throw await explained(error, connectionString, null);
+  }
+  // What has no reply at the end of shutdownGrace is recorded; its connection must not hold the process for minutes.
+  process.exit();
+}
+
+async function requireSchema(connectionString: string): Promise<void> {
+  const client = await connect({ connectionString, applicationName: "posthaste worker" });
+  try {
+    const error = schemaError(await checkSchema(client));
+    if (error) throw error;
+  } finally {
+    await client.end();
+  }
+}
