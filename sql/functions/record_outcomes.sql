@@ -19,7 +19,7 @@ begin
       on_unknown_outcome text)
   ), merged as (
     select t.*, m as email, m.id is null as gone,
-      m.status = 'SENDING' and m.lease_token = t.token as holder,
+      coalesce(m.status = 'SENDING' and m.lease_token = t.token, false) as holder,
       a.addresses,
       array(select distinct d.address from (
         select unnest(m.delivered_to) union all select a.addresses[p.position] from unnest(t.accepted) p(position)
@@ -35,9 +35,9 @@ begin
       coalesce(g.on_unknown_outcome, record_outcomes.policy ->> 'on_unknown_outcome', 'resend') as on_unknown
     from merged g
     cross join lateral (
-      select (g.email).refused || case when g.holder then coalesce((
+      select ((g.email).refused || case when g.holder then coalesce((
         select jsonb_object_agg(g.addresses[e.key::int], e.value) from jsonb_each(g.refused) e(key, value)
-        where g.addresses[e.key::int] is not null), '{}') else '{}' end as refused_now,
+        where g.addresses[e.key::int] is not null), '{}') else '{}' end) - g.delivered as refused_now,
         -- A body that always kills the server must come to an end: the second such attempt is spent.
         g.holder and (g.refund = 'yes' or g.refund = 'once' and not exists (
           select from posthaste.email_attempts a

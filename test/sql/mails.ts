@@ -82,6 +82,25 @@ export async function record(
   return rows[0];
 }
 
+/** An outcome that puts a mail off. */
+export function later(outcome: Fields = {}): Fields {
+  return { kind: "retry", error_code: "message_deferred", phase: "data", ...outcome };
+}
+
+/** Brings a waiting mail to its time and claims it. */
+export async function again(on: Queryable, id: string): Promise<{ id: string; token: string }> {
+  await on.query("update posthaste.email_messages set next_attempt_at = now() where id = $1", [id]);
+  const [row] = await claim(on, [id]);
+  assert.ok(row?.lease_token);
+  return { id, token: row.lease_token };
+}
+
+/** The attempts of a mail, in their order. */
+// biome-ignore lint/suspicious/noExplicitAny: a test knows its columns.
+export async function attemptsOf(on: Queryable, id: string): Promise<any[]> {
+  return (await on.query("select * from posthaste_private.attempts_of($1)", [id])).rows;
+}
+
 /** A word that no other test uses. */
 export function unique(word: string): string {
   return `${word}:${randomUUID()}`;
