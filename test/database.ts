@@ -34,7 +34,8 @@ export interface TestDatabase {
 
 /**
  * Makes a database for a test file, or for one test when its context is given: a copy of a migrated one, or an empty one.
- * It is dropped when the file, or the test, is over.
+ * It is dropped when the file, or the test, is over. Node runs `after` hooks in the order in which they were added: what
+ * uses the database is to be stopped in the test itself, or by a hook that is added before this one's.
  */
 export async function createTestDatabase(
   t: { after(callback: () => Promise<void>): void } | null = null,
