@@ -12,25 +12,6 @@ comment on table posthaste_private.settings is 'Settings of this database: stric
 comment on column posthaste_private.settings.name is 'Name of the setting.';
 comment on column posthaste_private.settings.value is 'Its value.';
 
--- HMAC (RFC 2104) needs the key padded to the block length of SHA-256 and combined with two constants. Both
--- combinations are made once here, because core PostgreSQL has sha256() but no hmac().
-do $$
-declare
-  v_key bytea := sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
-  v_inner bytea := decode(repeat('36', 64), 'hex');
-  v_outer bytea := decode(repeat('5c', 64), 'hex');
-begin
-  for i in 0..31 loop
-    v_inner := set_byte(v_inner, i, get_byte(v_inner, i) # get_byte(v_key, i));
-    v_outer := set_byte(v_outer, i, get_byte(v_outer, i) # get_byte(v_key, i));
-  end loop;
-  insert into posthaste_private.settings (name, value) values
-    ('strict', 'false'),
-    ('environment', '"production"'),
-    ('installation', to_jsonb(gen_random_uuid())),
-    ('fingerprint_key', jsonb_build_object('inner', encode(v_inner, 'hex'), 'outer', encode(v_outer, 'hex')));
-end $$;
-
 create table posthaste.email_messages (
   id uuid primary key,
   status text not null default 'PENDING',
@@ -271,7 +252,6 @@ create table posthaste_private.maintenance (
   cursor_at timestamptz not null default '-infinity',
   cursor_id uuid not null default '00000000-0000-0000-0000-000000000000'
 );
-insert into posthaste_private.maintenance default values;
 comment on table posthaste_private.maintenance is 'The one row that makes maintenance run one at a time.';
 comment on column posthaste_private.maintenance.only_row is 'Keeps the table at one row.';
 comment on column posthaste_private.maintenance.ran_at is 'When it last ran.';
