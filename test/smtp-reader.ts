@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { SmtpBody } from "./smtp-body.ts";
 import type { AcceptedMessage, Act, Point, SmtpServerOptions, SmtpSession, Step } from "./smtp-server.ts";
 
 /** What the reader of one connection needs from its server. */
@@ -21,7 +22,6 @@ const POINTS: Readonly<Record<string, Point>> = {
   RSET: "rset",
   QUIT: "quit",
 };
-const END = Buffer.from("\r\n.\r\n");
 
 /** The server's side of one connection: commands in, scripted or usual replies out. */
 export class SmtpReader {
@@ -32,9 +32,10 @@ export class SmtpReader {
   #input: Buffer = Buffer.alloc(0);
   #from = "";
   #recipients: string[] = [];
-  /** The message so far, while one is being read. */
-  #body: Buffer[] | null = null;
-  #octets = 0;
+  /** The message that is being read. */
+  #body: SmtpBody | null = null;
+  /** The message that was read last, whole or not. */
+  #last: SmtpBody | null = null;
   #expect: "command" | "user" | "password" | "plain" = "command";
   #user = "";
   /** An act is waited for; input gathers meanwhile. */
@@ -105,10 +106,7 @@ export class SmtpReader {
         this.#write("250 2.1.5 Ok");
         break;
       case "DATA":
-        if (this.#recipients.length > 0) {
-          this.#body = [];
-          this.#octets = 0;
-        }
+        if (this.#recipients.length > 0) this.#body = new SmtpBody();
         this.#write(this.#body ? "354 End data with <CR><LF>.<CR><LF>" : "554 5.5.1 No valid recipients");
         break;
       case "RSET":
@@ -124,45 +122,32 @@ export class SmtpReader {
   }
 
   /** False: more octets are needed. */
-  #readBody(body: Buffer[]): boolean {
-    const first = this.#octets === 0;
-    // The end may be split over two pieces, so the last four octets of the one before are looked at again.
-    const tail = body.length === 0 ? Buffer.from("\r\n") : (body.at(-1) ?? END).subarray(-4);
-    const before = body.length === 0 ? 2 : tail.length;
-    const end = Buffer.concat([tail, this.#input.subarray(0, 4)]).indexOf(END);
-    const at = end >= 0 ? end - before : this.#input.indexOf(END);
-    const taken = end >= 0 || at >= 0 ? at + END.length : this.#input.length;
-    const piece = this.#input.subarray(0, taken);
-    this.#input = this.#input.subarray(taken);
-    if (body.length > 0 && piece.length < 4) body.push(Buffer.concat([body.pop() ?? END, piece]));
-    else body.push(piece);
-    this.#octets += piece.length;
-    if (first) this.#around.reached("body");
-    const whole = end >= 0 || at >= 0;
+  #readBody(body: SmtpBody): boolean {
+    if (body.octets === 0) this.#around.reached("body");
+    this.#input = body.take(this.#input);
     const finish = () => {
-      if (!whole) return;
+      if (!body.whole) return;
       this.#body = null;
-      const raw = Buffer.concat(body);
-      this.#at("dot", "", "", () => this.#do({ reply: "250 2.0.0 Ok: queued", keep: true }), raw);
+      this.#at("dot", "", "", () => this.#do({ reply: "250 2.0.0 Ok: queued", keep: true }));
     };
+    this.#last = body;
     if (this.#around.step("body") === undefined) finish();
     else this.#decide("body", "", "", finish);
     return this.#input.length > 0;
   }
 
-  #at(point: Point, line: string, address: string, usual: () => void, raw?: Buffer): void {
+  #at(point: Point, line: string, address: string, usual: () => void): void {
     this.#around.reached(point);
-    this.#decide(point, line, address, usual, raw);
+    this.#decide(point, line, address, usual);
   }
 
-  #decide(point: Point, line: string, address: string, usual: () => void, raw?: Buffer): void {
+  #decide(point: Point, line: string, address: string, usual: () => void): void {
     const step = this.#around.step(point);
     const act =
       typeof step === "function"
-        ? step({ session: this.#session, line, address, octets: this.#octets })
+        ? step({ session: this.#session, line, address, octets: this.#last?.octets ?? 0 })
         : step;
     const done = (result: Act | undefined) => {
-      this.#raw = raw ?? this.#raw;
       if (result === undefined) usual();
       else
         this.#do(
@@ -181,12 +166,10 @@ export class SmtpReader {
     } else done(act);
   }
 
-  #raw: Buffer = Buffer.alloc(0);
-
   #do(act: Exclude<Act, string>): void {
     // A server that is silent, or on its way out, heeds no further command that was sent along.
     if (act.reply === undefined || act.end !== undefined) this.#held = true;
-    if (act.keep) this.#keep(this.#raw);
+    if (act.keep && this.#last) this.#keep(this.#last);
     if (act.reply !== undefined) this.#write(act.reply);
     if (act.raw !== undefined) this.#socket.write(act.raw);
     if (act.end === "close") this.#socket.end();
@@ -198,20 +181,14 @@ export class SmtpReader {
     this.#socket.write(`${reply}\r\n`);
   }
 
-  #keep(raw: Buffer): void {
-    const stuffed = raw.subarray(0, Math.max(0, raw.length - END.length + 2));
-    const text = stuffed.toString("latin1");
-    const messageId = /^Message-ID:\s*(<[^>\r\n]*>)/im.exec(text)?.[1] ?? "";
-    const plain =
-      text.includes("\r\n.") || text.startsWith(".")
-        ? Buffer.from(text.replace(/^\./gm, ""), "latin1")
-        : stuffed;
+  #keep(body: SmtpBody): void {
+    const raw = body.message();
     this.#session.messages += 1;
     this.#around.accept({
-      messageId,
+      messageId: /^Message-ID:\s*(<[^>\r\n]*>)/im.exec(raw.toString("latin1", 0, 4096))?.[1] ?? "",
       from: this.#from,
       recipients: this.#recipients,
-      raw: this.#around.options.keepRaw === false ? Buffer.alloc(0) : plain,
+      raw: this.#around.options.keepRaw === false ? Buffer.alloc(0) : raw,
       connection: this.#session.number,
     });
   }

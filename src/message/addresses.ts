@@ -18,6 +18,8 @@ const LOCAL_PART =
   /^[\w!#$%&'*+\-/=?^`{|}~\u{a1}-\u{10ffff}]+(\.[\w!#$%&'*+\-/=?^`{|}~\u{a1}-\u{10ffff}]+)*$/u;
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+// Spaces of other scripts and characters that nobody sees, such as those that turn the direction of writing.
+const INVISIBLE = /[\p{Z}\p{C}]/u;
 
 /**
  * Reads `user@host` or `Name <user@host>`, the name quoted or not.
@@ -35,7 +37,7 @@ function fromAddress(name: string | null, address: string): Mailbox | null {
   const at = address.lastIndexOf("@");
   const local = address.slice(0, at);
   const domain = wireDomain(address.slice(at + 1));
-  if (at < 1 || domain === null || !LOCAL_PART.test(local)) return null;
+  if (at < 1 || domain === null || !LOCAL_PART.test(local) || INVISIBLE.test(local)) return null;
   const wire = `${local}@${domain}`;
   // RFC 5321 4.5.3.1.1 and .3 count octets.
   if (Buffer.byteLength(local) > 64 || Buffer.byteLength(wire) > 254) return null;

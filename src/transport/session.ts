@@ -3,8 +3,9 @@ import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Timeouts } from "../config.ts";
 import { Dialogue } from "./dialogue.ts";
 import { readError } from "./failures.ts";
+import { refuseLogin } from "./login.ts";
 import { type Failure, failure, type Phase } from "./report.ts";
-import { mayAuthenticate, type ServerSettings } from "./settings.ts";
+import type { ServerSettings } from "./settings.ts";
 import { openSocket } from "./socket.ts";
 
 /** How a step of a session ended. */
@@ -165,7 +166,7 @@ export class Session {
 
   #login(smtp: SMTPConnection, socket: Socket, done: () => void): void {
     const { auth, host } = this.#settings;
-    const refused = auth && mayNotLogIn(smtp, socket, host);
+    const refused = auth && refuseLogin(smtp, socket.remoteAddress, host);
     if (refused) this.fail(refused);
     else if (auth) {
       this.dialogue.phase = "auth";
@@ -174,14 +175,4 @@ export class Session {
       smtp.login(login, (error) => (error ? this.fail(readError(error, this.phase)) : done()));
     } else done();
   }
-}
-
-function mayNotLogIn(smtp: SMTPConnection, socket: Socket, host: string): Failure | null {
-  if (!mayAuthenticate(smtp.secure, socket.remoteAddress)) {
-    const advice = "The password is not sent in clear: use smtps://, or a server that offers STARTTLS.";
-    return failure("tls", "ECLEARTEXT", `${host} offers no TLS on this port. ${advice}`);
-  }
-  if (smtp.allowsAuth) return null;
-  const advice = "Take the user and password out of the URL, or use the port for submission.";
-  return failure("auth", "ENOAUTH", `${host} offers no AUTH. ${advice}`);
 }

@@ -129,8 +129,3 @@ function acceptableTls(options: ConnectionOptions | undefined): boolean {
     return false;
   }
 }
-
-/** Credentials go in clear to this very machine only (a catcher, a local relay), never over a network. */
-export function mayAuthenticate(encrypted: boolean, remoteAddress: string | undefined): boolean {
-  return encrypted || /^(127\.|::1$|::ffff:127\.)/i.test(remoteAddress ?? "");
-}

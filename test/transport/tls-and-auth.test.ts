@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { mayAuthenticate } from "../../src/transport/settings.ts";
+import { refuseLogin } from "../../src/transport/login.ts";
+import { failedReport } from "../../src/transport/report.ts";
 import { judge } from "../../src/transport/verdict.ts";
 import { CERTIFICATE } from "../smtp-certificate.ts";
 import type { SmtpServer, SmtpServerOptions } from "../smtp-server.ts";
@@ -82,21 +83,23 @@ suite("TLS", TIMES, () => {
     assert.doesNotMatch(said(server), /AUTH/);
   });
 
-  test("that is not tried at the owner's wish still keeps the password to this machine", () => {
-    for (const [encrypted, address, expected] of [
-      [true, "192.0.2.1", true],
-      [false, "127.0.0.1", true],
-      [false, "::1", true],
-      [false, "::ffff:127.0.0.1", true],
-      [false, "192.0.2.1", false],
-      [false, "::ffff:192.0.2.1", false],
-      [false, "2001:db8::1", false],
-      [false, "::127.0.0.1", false],
-      [false, undefined, false],
-    ] as const) {
-      assert.equal(mayAuthenticate(encrypted, address), expected, String(address));
-    }
-  });
+  for (const [secure, address, allowed] of [
+    [true, "192.0.2.1", true],
+    [false, "127.0.0.1", true],
+    [false, "::1", true],
+    [false, "::ffff:127.0.0.1", true],
+    [false, "192.0.2.1", false],
+    [false, "::ffff:192.0.2.1", false],
+    [false, "2001:db8::1", false],
+    [false, "::127.0.0.1", false],
+    [false, undefined, false],
+  ] as const) {
+    test(`${secure ? "present" : "absent"}, the password may ${allowed ? "" : "not "}go to ${address}`, () => {
+      const refused = refuseLogin({ secure, allowsAuth: true }, address, "mail.example");
+      assert.equal(refused === null, allowed);
+      if (refused) assert.equal(judge(failedReport("tls", refused)).class, "CONFIG");
+    });
+  }
 });
 
 suite("AUTH", TIMES, () => {
