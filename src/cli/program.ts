@@ -37,6 +37,7 @@ export function createProgram(): Command {
 /** In the order of the help. */
 const COMMANDS = [
   registerDemo,
+  registerDev,
   registerMigrate,
   registerCheck,
   registerStart,
