@@ -6,6 +6,7 @@ import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { createTestDatabase } from "./database.ts";
+import { startSmtpServer } from "./smtp-server.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 // npm finds registry and certificates in the environment; a developer's own settings of ours are left out.
@@ -92,6 +93,23 @@ test("the installed command brings the database to its version", async () => {
   assert.equal(JSON.parse(first.stdout).functions, true);
   const second = await posthaste(["migrate"], { DATABASE_URL: connectionString });
   assert.match(second.stdout, /already\.\n$/);
+});
+
+test("the installed worker sends with the shop's own template and configuration", async (t) => {
+  const { connectionString } = await createTestDatabase(t);
+  const server = await startSmtpServer();
+  t.after(() => server.close());
+  const environment = { DATABASE_URL: connectionString, SMTP_URL: server.url };
+  const enqueued = await posthaste(
+    ["enqueue", "welcome", "ada@customer.example", "--param", "name=Ada"],
+    environment,
+  );
+  await posthaste(["worker", "--once"], environment);
+  const message = await server.nextMessage();
+  assert.deepEqual(message.recipients, ["ada@customer.example"]);
+  assert.match(message.raw.toString(), /Hello (<!-- -->)?Ada/);
+  const shown = await posthaste(["show", enqueued.stdout.trim()], environment);
+  assert.match(shown.stdout, /^SENT /);
 });
 
 test("a shop's configuration is typed: a misspelt option does not compile", async () => {
