@@ -1,5 +1,5 @@
 // `npm run bench`: throughput and latency of a worker process, against what the same work costs without it.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,19 +12,20 @@ import { measureLatency } from "./latency.ts";
 import { postgresProcessorTime } from "./processor-time.ts";
 import { describe, type Results, ratio } from "./report.ts";
 import { startProcess } from "./rpc.ts";
+import { beginCounting, COUNT_STATEMENTS, describeStatements } from "./statements.ts";
 import { measureThroughput } from "./throughput.ts";
 
 const USAGE = `npm run bench -- [options]
-  --mails N     mails of each contender in each round (2000)
-  --rounds N    rounds (3)
+  --mails N     mails of each contender in each round (500)
+  --rounds N    rounds (9)
   --lone N      lone mails for the latency (300)
   --json        one JSON document on stdout instead of the tables
-  --profile DIR a processor profile of Posthaste's worker goes there`;
+  --profile DIR where a processor profile of Posthaste's worker and the statements of its database go`;
 
 const { values: options } = parseArgs({
   options: {
-    mails: { type: "string", default: "2000" },
-    rounds: { type: "string", default: "3" },
+    mails: { type: "string", default: "500" },
+    rounds: { type: "string", default: "9" },
     lone: { type: "string", default: "300" },
     json: { type: "boolean", default: false },
     profile: { type: "string" },
@@ -45,7 +46,10 @@ async function bench(): Promise<void> {
   closing.defer(() => rm(scratch, { recursive: true, force: true }));
 
   // PostgreSQL's own settings: a commit is on disk before it returns, as in production.
-  const server = await startEmbedded({ announce: (line) => console.error(line) });
+  const server = await startEmbedded({
+    settings: options.profile ? COUNT_STATEMENTS : {},
+    announce: (line) => console.error(line),
+  });
   closing.defer(() => server.stop());
   const open = (database: string) => {
     const url = new URL(server.connectionString);
@@ -79,10 +83,19 @@ async function bench(): Promise<void> {
     sink,
     mails,
     rounds,
-    warmUp: Math.min(mails, 500),
+    warmUp: 500,
     postgresTime: await postgresProcessorTime(admin),
+    // As autovacuum does within a minute: a database that has sent mail before has statistics.
+    async onWarm() {
+      for (const { pool } of [ours, theirs]) await pool.query("vacuum analyze");
+      if (options.profile) await beginCounting(ours.pool);
+    },
     onRound: (line) => console.error(line),
   });
+  if (options.profile) {
+    const statements = await describeStatements(ours.pool, rounds * mails);
+    await writeFile(join(options.profile, "statements.txt"), statements);
+  }
   const latency = await measureLatency({
     posthaste: ours.pool,
     graphile: theirs.pool,

@@ -27,11 +27,13 @@ export function describe(results: Results): string {
   return `
 Throughput: ${results.mails} mails of ${(results.size / 1024).toFixed(1)} KiB, one process, median of ${results.rounds} rounds
 ${table([
-  ["", "mails/s", "rounds", "CPU ms/mail: Node", "PostgreSQL", "sink"],
-  ...throughput.map(({ name, rate, rounds, node, postgres, sink }) => [
+  ["", "mails/s", "lowest", "highest", "loop busy", "CPU ms/mail: Node", "PostgreSQL", "sink"],
+  ...throughput.map(({ name, rate, rounds, busy, node, postgres, sink }) => [
     name,
     rate.toFixed(0),
-    rounds.map((one) => one.toFixed(0)).join(" "),
+    Math.min(...rounds).toFixed(0),
+    Math.max(...rounds).toFixed(0),
+    `${(Math.min(busy, 1) * 100).toFixed(0)} %`,
     node.toFixed(2),
     postgres?.toFixed(2) ?? "?",
     sink.toFixed(2),
@@ -42,7 +44,7 @@ ${table([
      The loop renders and sends the same mails from memory: no database, no guarantee. It is what the work itself costs.
   ${ratios.toGraphileWorker.toFixed(2)} of a plain Graphile Worker task (aim: at least 1.2)
      The task renders and sends with pooled nodemailer. It has no status, no lease, no record of what was sent.
-  CPU is processor time for one mail: unlike mails/s it hardly depends on what else the machine does.
+  Both are medians of the rounds' ratios. CPU is processor time for one mail: it depends less than mails/s on what else the machine does.
 
 Latency: ${results.samples} lone mails, milliseconds
 ${table([

@@ -1,15 +1,24 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { performance } from "node:perf_hooks";
 
 /** A process of the benchmark. */
 export interface Process {
   /** Asks it for something and waits for the answer. */
   ask<Answer>(question: string, input?: unknown): Promise<Answer>;
-  /** Milliseconds of processor time that it has used. */
-  processorTime(): Promise<number>;
+  /** What it has used since it was started. */
+  usage(): Promise<Usage>;
   /** Ends it and waits for its end. */
   stop(): Promise<void>;
+}
+
+/** Milliseconds. */
+export interface Usage {
+  /** Processor time. */
+  readonly processor: number;
+  /** Time in which its event loop had something to do. */
+  readonly busy: number;
 }
 
 /** What a process answers to. */
@@ -51,7 +60,7 @@ export async function startProcess(
   await ask("ready");
   return {
     ask,
-    processorTime: () => ask<number>("processorTime"),
+    usage: () => ask<Usage>("usage"),
     async stop() {
       await ask("stop").catch(() => undefined);
       child.disconnect();
@@ -89,9 +98,9 @@ export function answerQuestions(answers: Answers): void {
   const all: Answers = {
     ready: () => true,
     stop: () => true,
-    processorTime: () => {
+    usage: (): Usage => {
       const { user, system } = process.cpuUsage();
-      return (user + system) / 1000;
+      return { processor: (user + system) / 1000, busy: performance.eventLoopUtilization().active };
     },
     ...answers,
   };

@@ -1,5 +1,5 @@
 import type { Contender } from "./contenders.ts";
-import type { Process } from "./rpc.ts";
+import { now, type Process } from "./rpc.ts";
 import { median } from "./statistics.ts";
 
 /** How one contender did. */
@@ -9,6 +9,8 @@ export interface Throughput {
   readonly rounds: readonly number[];
   /** Mails per second, median. */
   readonly rate: number;
+  /** Share of the time in which its event loop was busy, median: at 1, less work for each mail is what makes it faster. */
+  readonly busy: number;
   /** Milliseconds of processor time for one mail, median: in its own process. */
   readonly node: number;
   /** In PostgreSQL; null where the system does not tell. */
@@ -19,6 +21,7 @@ export interface Throughput {
 
 interface Round {
   readonly rate: number;
+  readonly busy: number;
   readonly node: number;
   readonly postgres: number | null;
   readonly sink: number;
@@ -36,11 +39,14 @@ export async function measureThroughput(options: {
   /** Mails before the first round, so that the code is compiled and the connections are open. */
   warmUp: number;
   postgresTime: () => number | null;
+  /** Done between the first mails and the first round. */
+  onWarm: () => Promise<void>;
   onRound: (line: string) => void;
 }): Promise<Throughput[]> {
   const { contenders, mails, onRound } = options;
   const rounds = new Map(contenders.map((contender) => [contender, [] as Round[]]));
   for (const contender of contenders) await run(contender, { ...options, mails: options.warmUp });
+  await options.onWarm();
   for (let number = 1; number <= options.rounds; number += 1) {
     for (const contender of contenders) {
       const round = await run(contender, options);
@@ -52,6 +58,7 @@ export async function measureThroughput(options: {
     name,
     rounds: all.map(({ rate }) => rate),
     rate: median(all.map(({ rate }) => rate)),
+    busy: median(all.map(({ busy }) => busy)),
     node: median(all.map(({ node }) => node)),
     postgres: all[0]?.postgres === null ? null : median(all.map(({ postgres }) => postgres ?? 0)),
     sink: median(all.map(({ sink }) => sink)),
@@ -67,19 +74,21 @@ async function run(
   // The insert is the application's work, not the worker's.
   const before = await used();
   const ended = await accepted;
+  const own = await contender.process.usage();
   await contender.idle();
   const after = await used();
   const each = (from: number, to: number) => (to - from) / mails;
   return {
     rate: mails / ((ended - began) / 1000),
-    node: each(before.node, after.node),
-    sink: each(before.sink, after.sink),
+    busy: (own.busy - before.own.busy) / (ended - before.at),
+    node: each(before.own.processor, after.own.processor),
+    sink: each(before.sink.processor, after.sink.processor),
     postgres:
       before.postgres === null || after.postgres === null ? null : each(before.postgres, after.postgres),
   };
 
   async function used() {
-    const [node, sinkTime] = await Promise.all([contender.process.processorTime(), sink.processorTime()]);
-    return { node, sink: sinkTime, postgres: postgresTime() };
+    const [own, sinkUsage] = await Promise.all([contender.process.usage(), sink.usage()]);
+    return { own, sink: sinkUsage, postgres: postgresTime(), at: now() };
   }
 }
