@@ -10,7 +10,7 @@ import { parseMailbox } from "../message/addresses.ts";
 import { version } from "../package-root.ts";
 import { createTransport } from "../transport/transport.ts";
 import { createBreaker } from "./breaker.ts";
-import { createDeliver } from "./deliver.ts";
+import { createDeliver, type Deliver } from "./deliver.ts";
 import { createJournal, replayJournals } from "./journal.ts";
 import { createLeases } from "./leases.ts";
 import { createListener } from "./listener.ts";
@@ -20,7 +20,7 @@ import { createMaintenance } from "./maintenance.ts";
 import { loadCatalog, published } from "./published-templates.ts";
 import { createRecorder } from "./recorder.ts";
 import { reportOutcome } from "./report-outcome.ts";
-import { settle } from "./settle.ts";
+import { allEnd, settle } from "./settle.ts";
 
 /** Everything between a job and a mail, for one process and one database. */
 export interface Engine {
@@ -139,6 +139,13 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       templateIsPublished: (name) => store.templateIsPublished(name),
     });
 
+    const sending = new Set<Promise<unknown>>();
+    const track: Deliver = (email, probing) => {
+      const under = deliver(email, probing);
+      sending.add(under);
+      return under.finally(() => sending.delete(under));
+    };
+
     const timers = {
       pauseAfterError: Math.min(config.maintenanceInterval, 1_000),
       onError: said("maintenance_failed"),
@@ -154,20 +161,17 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
     const maintenanceLoop = startLoop(maintenance.run, timers);
     const probes = startLoop(
       async () =>
-        Math.min((await breaker.probe(deliver)) ?? config.maintenanceInterval, config.maintenanceInterval),
+        Math.min((await breaker.probe(track)) ?? config.maintenanceInterval, config.maintenanceInterval),
       timers,
     );
 
     let stopping = false;
-    const sending = new Set<Promise<unknown>>();
     return {
       store,
       async deliver(email) {
         if (stopping || !liveness.alive)
           throw new PosthasteError("No mail is claimed at the moment; the job comes again.");
-        const under = deliver(email);
-        sending.add(under);
-        await under.finally(() => sending.delete(under));
+        await track(email);
       },
       attachPool(ours, events) {
         poolId = ours;
@@ -181,15 +185,15 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       },
       async stop() {
         stopping = true;
-        const [settled] = await Promise.all([
+        const probed = probes.close();
+        await Promise.all([
           settle(sending, leases, config.shutdownGrace),
           maintenanceLoop.close(),
           beats.close(),
         ]);
         leases.close();
         await recorder.close();
-        const closed = Promise.all([...transports.values()].map((transport) => transport.close()));
-        if (settled) await Promise.all([closed, probes.close()]);
+        await allEnd([probed, ...[...transports.values()].map((transport) => transport.close())]);
         await catalog.close();
         await liveness.close();
         await pool.end();

@@ -2,7 +2,7 @@ import type { ClaimedEmail, Lease } from "../database/store.ts";
 import { reached } from "./crash-point.ts";
 import { createGroup } from "./group.ts";
 
-/** After a yes the dot must follow within this time: a process that was stopped in between must not write it. */
+/** After a yes the dot must follow within this time, or within the lease: a process that was stopped in between must not write it. */
 const DOT_WITHIN = 5_000;
 
 /** May the final dot be written, and until when. */
@@ -25,8 +25,8 @@ export interface HeldLease extends Lease {
 /** The leases of this process. */
 export interface Leases {
   hold(email: ClaimedEmail): HeldLease;
-  /** Aborts everything that has not been handed over. */
-  releaseAll(): void;
+  /** Aborts everything: what was not handed over can be given back, of the rest the outcome is unknown. */
+  breakOff(): void;
   close(): void;
 }
 
@@ -46,6 +46,7 @@ export function createLeases(options: {
   onError: (error: unknown) => void;
 }): Leases {
   const held = new Map<string, Held>();
+  const dotWithin = Math.min(DOT_WITHIN, options.lease);
 
   const handOver = createGroup<Held, boolean>(
     async (items) => {
@@ -91,8 +92,8 @@ export function createLeases(options: {
         },
         async handOver() {
           reached("before_hand_over");
-          const notAfter = performance.now() + DOT_WITHIN;
-          const notAfterWall = Date.now() + DOT_WITHIN;
+          const notAfter = performance.now() + dotWithin;
+          const notAfterWall = Date.now() + dotWithin;
           if (lease.controller.signal.aborted || !(await handOver(lease))) return { granted: false };
           lease.handedOver = true;
           reached("after_hand_over");
@@ -101,8 +102,8 @@ export function createLeases(options: {
         drop: () => held.delete(lease.token),
       };
     },
-    releaseAll() {
-      for (const lease of held.values()) if (!lease.handedOver) lease.controller.abort();
+    breakOff() {
+      for (const lease of held.values()) lease.controller.abort();
     },
     close: () => clearInterval(timer),
   };

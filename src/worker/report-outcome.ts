@@ -14,10 +14,19 @@ export function reportOutcome(log: Log, recorded: RecordedOutcome, outcome: Outc
     ...(recorded.attempt_count === null ? {} : { attempts: recorded.attempt_count }),
     ...(recorded.max_attempts === null ? {} : { maxAttempts: recorded.max_attempts }),
     next: recorded.status === "PENDING" ? recorded.next_attempt_at : null,
+    ...(isLateNews(recorded, outcome) ? { possibleDuplicate: true } : {}),
   });
 }
 
-function eventOf({ applied, status }: RecordedOutcome, { kind }: Outcome): EventName {
+/** The server took it after all, when another process had the mail already: that one may have sent it as well. */
+function isLateNews({ applied }: RecordedOutcome, { accepted }: Outcome): boolean {
+  return applied !== "recorded" && accepted.length > 0;
+}
+
+function eventOf(recorded: RecordedOutcome, outcome: Outcome): EventName {
+  const { applied, status } = recorded;
+  const { kind } = outcome;
+  if (isLateNews(recorded, outcome)) return "email_sent";
   if (applied === "gone" || applied === "ignored") return "email_lost";
   if (status === "SENT") return "email_sent";
   if (status === "FAILED") return "email_failed";
