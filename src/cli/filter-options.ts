@@ -23,7 +23,7 @@ export interface FilterOptions {
 /** Adds the filters that `list`, `retry` and `cancel` share; the words are those of the SQL functions. */
 export function addFilterOptions(command: Command, statuses: readonly string[] = STATUSES): Command {
   return command
-    .addOption(listOption("--status <status>", `${statuses.join(", ")}; repeatable`, statuses))
+    .addOption(listOption("--status <status>", statusesIn(statuses), statuses))
     .option("--since <time>", "enqueued at or after: 2h (ago), 2026-01-31, 2026-01-31T18:00", past)
     .option("--until <time>", "enqueued before", past)
     .option("--template <name>", "of this template")
@@ -53,6 +53,10 @@ export function filterOf(options: FilterOptions): EmailFilter {
   };
 }
 
+function statusesIn(statuses: readonly string[]): string {
+  return statuses.length === 1 ? `only ${statuses[0]} mail can match` : `${statuses.join(", ")}; repeatable`;
+}
+
 function listOption(flags: string, description: string, words: readonly string[]): Option {
-  return new Option(flags, description).default([], "any").argParser(gatherOneOf(words));
+  return new Option(flags, description).default([], "all").argParser(gatherOneOf(words));
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { checkSchema, schemaError } from "../database/check-schema.ts";
 import { connect, requireDatabaseUrl } from "../database/pool.ts";
-import { createLog } from "../log.ts";
+import { createLog, describeError } from "../log.ts";
 import { startWorker, untilSignalled } from "../worker/worker.ts";
 import { configurationOf } from "./context.ts";
 import { awaitedProbes, untilIdle } from "./until-idle.ts";
@@ -26,9 +26,15 @@ export async function runWorker(command: Command, options: RunOptions): Promise<
     await migrate({ connectionString, roles: options.migrate.roles, grants: [] });
   }
   await requireSchema(connectionString);
+  const log = createLog();
+  // Node would print the error's text, which may quote a mail. Whatever was being sent is taken up by its lease.
+  process.once("uncaughtException", (error) => {
+    log("unexpected", { error: describeError(error) });
+    process.exit(1);
+  });
   try {
     const probes = options.once ? await awaitedProbes(connectionString) : null;
-    const worker = await startWorker({ config, connectionString, preset, log: createLog() });
+    const worker = await startWorker({ config, connectionString, preset, log });
     const idle = probes ? untilIdle(worker.engine.store, probes, signalled) : signalled;
     await Promise.race([signalled, idle]).finally(() => worker.stop());
   } catch (error) {

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import type { QueueStats } from "../database/ledger.ts";
 import { answer } from "./context.ts";
+import { oneLine } from "./printable.ts";
+import { table } from "./table.ts";
 import { withLedger } from "./with-ledger.ts";
 
 /** Registers `posthaste status`: is mail flowing, and if not why? Exit code 1 when something is wrong. */
@@ -17,8 +19,7 @@ export function registerStatus(program: Command): void {
         const flow = flowOf(stats, Date.now());
         const outdated = schemaError(schema)?.message;
         const state = outdated === undefined ? flow.state : "stopped";
-        const words = outdated === undefined ? flow.words : [outdated, ...flow.words];
-        const { table } = await import("./table.ts");
+        const words = [...(outdated === undefined ? [] : [outdated]), ...flow.words].map(oneLine);
         answer(json, { state, words, ...stats }, `${words.join("\n")}\n\n${table(countsOf(stats))}`);
         if (state === "stopped") process.exitCode = 1;
       });
@@ -38,9 +39,9 @@ function countsOf(stats: QueueStats): readonly (readonly string[])[] {
     ["CANCELLED", `${stats.cancelled}${about}`],
     ["workers", String(stats.live_workers)],
     ["environment", stats.environment],
-    ...stats.transports.map(({ name, state, ...transport }) => [
+    ...stats.transports.map(({ name, state, default: isDefault }) => [
       `transport ${name}`,
-      `${STATES[state]}${transport.default ? ", the default one" : ""}`,
+      `${STATES[state]}${isDefault ? ", the default one" : ""}`,
     ]),
   ];
 }

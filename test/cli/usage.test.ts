@@ -80,6 +80,14 @@ test("an operator gets in although the configuration file is broken", async (t) 
   assert.match(run.stderr, /^posthaste: Cannot connect to PostgreSQL/);
 });
 
+test("without DATABASE_URL an operator's command takes the database that the configuration names", async (t) => {
+  const directory = folder(t, {
+    "graphile.config.mjs": `export default { worker: { connectionString: "postgres://127.0.0.1:1/named" } };`,
+  });
+  const run = await posthaste(directory, ["status"]);
+  assert.match(run.stderr, /^posthaste: Cannot connect to PostgreSQL at 127\.0\.0\.1:1\/named: /);
+});
+
 /** Two processes at a time. */
 async function eachOf<T>(cases: readonly T[], check: (one: T) => Promise<void>): Promise<void> {
   const left = cases.values();
