@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type LoadedConfiguration, readConfiguration } from "../configuration/load.ts";
+import type { LoadedConfiguration } from "../configuration/load.ts";
 import { PosthasteError } from "../errors.ts";
 import { asFinding, type Finding, fine, wrong } from "./check-findings.ts";
 import { answer, loadOptionsOf } from "./context.ts";
@@ -22,6 +22,7 @@ export function registerCheck(program: Command): void {
 }
 
 async function check(command: Command, connect: boolean): Promise<readonly Finding[]> {
+  const { readConfiguration } = await import("../configuration/load.ts");
   const loaded = await readConfiguration(loadOptionsOf(command, { sends: connect })).catch(asProblem);
   if (loaded instanceof PosthasteError) return [wrong("configuration", loaded.message)];
   const configuration = await checkConfiguration(loaded);
