@@ -32,6 +32,9 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "graphile-worker": ["database/graphile-schema", "worker/"],
   "graphile-config": ["configuration/"],
   commander: ["cli/"],
+  "smtp-server": ["cli/demo/"],
+  mailparser: ["cli/demo/"],
+  maildev: ["cli/dev/"],
 };
 
 interface Source {

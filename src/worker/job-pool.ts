@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { Logger, run, type WorkerEvents, type WorkerPool } from "graphile-worker";
+import { createPool } from "../database/pool.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Engine } from "./engine.ts";
 
@@ -19,7 +20,12 @@ const LAST_WORDS = 15_000;
  * Runs Graphile Worker and starts a new one whenever it stops: a lost connection while jobs are being completed ends its
  * pool (graphile/worker#636). Jobs of the ended pool are unlocked and run again, which changes nothing for mail that is sent.
  */
-export function keepJobPool(options: { preset: GraphileConfig.Preset; engine: Engine; log: Log }): JobPool {
+export function keepJobPool(options: {
+  preset: GraphileConfig.Preset;
+  connectionString: string;
+  engine: Engine;
+  log: Log;
+}): JobPool {
   const stopping = new AbortController();
   const done = supervise();
 
@@ -44,18 +50,34 @@ export function keepJobPool(options: { preset: GraphileConfig.Preset; engine: En
     });
     events.on("pool:listen:error", () => options.log("listener_lost"));
     const ended = endOf(events);
+    // A pool of ours: Graphile Worker neither waits for the end of its own, nor keeps listening for errors until then.
+    const connections = createPool({
+      connectionString: options.connectionString,
+      applicationName: "posthaste jobs",
+    });
     const runner = await run({
+      pgPool: connections,
       preset: { extends: [options.preset], worker: { events, logger: graphileLogger(options.log) } },
       noHandleSignals: true,
+    }).catch(async (error) => {
+      await connections.end();
+      throw error;
     });
     // Settles late or never after a fatal error, so only its rejection is of interest, and only for not being unhandled.
     runner.promise.catch(() => undefined);
-    const stop = () => runner.stop().catch(() => undefined);
+    let released: Promise<unknown> = Promise.resolve();
+    const stop = () => {
+      released = runner.stop().catch(() => undefined);
+    };
     if (stopping.signal.aborted) stop();
     stopping.signal.addEventListener("abort", stop, { once: true });
     await ended;
     stopping.signal.removeEventListener("abort", stop);
     options.engine.detachPool();
+    await Promise.race([
+      released.then(() => connections.end()),
+      delay(LAST_WORDS, undefined, { ref: false }),
+    ]);
     if (stopping.signal.aborted) return;
     options.log("worker_restarted");
     const id = (pool as WorkerPool | null)?.id;

@@ -35,12 +35,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     preset: {
       extends: [workerDefaults, ...(options.preset ? [options.preset] : [])],
       worker: {
-        connectionString,
         concurrentJobs: config.concurrency,
         localQueue: queueFor(config.concurrency, options.preset),
         gracefulShutdownAbortTimeout: config.shutdownGrace,
       },
     },
+    connectionString,
     engine,
     log,
   });
