@@ -8,8 +8,10 @@ export interface Breaker {
   /** `beganAt`: when the attempt was claimed, by the database's clock. */
   report(name: string, verdict: Verdict, beganAt: Date | null): Promise<void>;
   /** Probes the transports whose time has come; returns milliseconds until the next probe, or null. `sendOne` tells whether the server was asked. */
-  probe(sendOne: (id: string, transport: string) => Promise<boolean>): Promise<number | null>;
+  probe(sendOne: SendOne): Promise<number | null>;
 }
+
+type SendOne = (id: string, transport: string) => Promise<boolean>;
 
 /** Longest time that a probe may take before another process may make one. */
 const PROBE_HOLD = 120_000;
@@ -29,13 +31,15 @@ export function createBreaker(options: {
   const names = [...transports.keys()];
   // A success is told only when it changes something, so that ordinary sends cost no extra statement.
   const troubled = new Set<string>();
+  // Opening is told once, however many attempts under way find the same.
+  const open = new Set<string>();
 
   async function tell(name: string, verdict: Verdict, beganAt: Date | null): Promise<void> {
     if (verdict.breaker === "none") return;
     if (verdict.breaker === "close") {
       if (!troubled.delete(name)) return;
       await store.reportTransport(name, "close", beganAt, null, null);
-      log("transport_closed", { transport: name });
+      if (open.delete(name)) log("transport_closed", { transport: name });
       options.onClosed();
       return;
     }
@@ -47,9 +51,24 @@ export function createBreaker(options: {
       verdict.errorCode,
       verdict.message,
     );
-    if (state !== "open") return;
+    if (state !== "open" || open.has(name)) return;
+    open.add(name);
     log("transport_opened", { transport: name, code: verdict.errorCode });
     options.onOpened();
+  }
+
+  async function probeOne(name: string, id: string | null, sendOne: SendOne): Promise<void> {
+    const transport = transports.get(name);
+    if (!transport) return;
+    troubled.add(name);
+    open.add(name);
+    const verdict = judge(await transport.probe());
+    if (verdict.breaker === "count" || verdict.breaker === "open") await tell(name, verdict, null);
+    else if (id === null || !(await sendOne(id, name))) {
+      // It lets us in. One mail is to find out whether it also takes mail, and its report decides; here none could.
+      await tell(name, { ...verdict, breaker: "close" }, null);
+    }
+    if (open.has(name)) log("transport_probed", { transport: name, code: verdict.errorCode });
   }
 
   return {
@@ -61,21 +80,13 @@ export function createBreaker(options: {
       }
     },
     async probe(sendOne) {
-      for (const { name, email_id: id } of await store.takeProbes(names, PROBE_HOLD)) {
-        const transport = transports.get(name);
-        if (!transport) continue;
-        troubled.add(name);
-        const verdict = judge(await transport.probe());
-        if (verdict.breaker === "count" || verdict.breaker === "open") {
-          await tell(name, verdict, null);
-          log("transport_probed", { transport: name, code: verdict.errorCode });
-        } else if (id === null || !(await sendOne(id, name))) {
-          // It lets us in. One mail is to find out whether it also takes mail, and its report decides; here none could.
-          await tell(name, { ...verdict, breaker: "close" }, null);
-        }
-      }
+      const due = await store.takeProbes(names, PROBE_HOLD);
+      await Promise.all(due.map(({ name, email_id: id }) => probeOne(name, id, sendOne)));
       const states = await store.transportStates(names);
-      for (const { name, failures } of states) if (failures > 0) troubled.add(name);
+      for (const { name, state, failures } of states) {
+        if (failures > 0) troubled.add(name);
+        if (state === "closed") open.delete(name);
+      }
       const waits = states.flatMap(({ probe_in }) => (probe_in === null ? [] : [probe_in]));
       return waits.length === 0 ? null : Math.min(...waits);
     },

@@ -11,9 +11,10 @@ import { version } from "../package-root.ts";
 import { createTransport } from "../transport/transport.ts";
 import { createBreaker } from "./breaker.ts";
 import { createDeliver, type Deliver } from "./deliver.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import { checkIdentity } from "./identity.ts";
 import { createJournal, replayJournals } from "./journal.ts";
 import { createLeases } from "./leases.ts";
-import { createListener } from "./listener.ts";
 import { keepAlive } from "./liveness.ts";
 import { startLoop } from "./loop.ts";
 import { createMaintenance } from "./maintenance.ts";
@@ -150,13 +151,14 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       pauseAfterError: Math.min(config.maintenanceInterval, 1_000),
       onError: said("maintenance_failed"),
     };
-    let poolId: string | null = null;
-    const listener = createListener({ worker: id, onLost: () => log("listener_lost") });
-    const beats = startLoop(async () => {
-      const listening = listener.check();
-      if (liveness.alive) await store.beat(poolId, listening);
-      return listening ? config.maintenanceInterval : Math.min(config.maintenanceInterval, 2_000);
-    }, timers);
+    const heartbeat = startHeartbeat({
+      worker: id,
+      store,
+      liveness,
+      interval: config.maintenanceInterval,
+      log,
+      onError: timers.onError,
+    });
     const maintenance = createMaintenance({ store, interval: config.maintenanceInterval, log });
     const maintenanceLoop = startLoop(maintenance.run, timers);
     const probes = startLoop(
@@ -173,23 +175,15 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
           throw new PosthasteError("No mail is claimed at the moment; the job comes again.");
         await track(email);
       },
-      attachPool(ours, events) {
-        poolId = ours;
-        listener.follow(events);
-        events.on("pool:listen:success", () => beats.within(0));
-        beats.within(0);
-      },
-      detachPool() {
-        poolId = null;
-        beats.within(0);
-      },
+      attachPool: heartbeat.attachPool,
+      detachPool: heartbeat.detachPool,
       async stop() {
         stopping = true;
         const probed = probes.close();
         await Promise.all([
           settle(sending, leases, config.shutdownGrace),
           maintenanceLoop.close(),
-          beats.close(),
+          heartbeat.close(),
         ]);
         leases.close();
         await recorder.close();
@@ -204,17 +198,6 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
     await catalog.close();
     throw error;
   }
-}
-
-/** A copy of a production database must not mail people. Returns the id of the installation. */
-async function checkIdentity(store: Store, config: PosthasteConfig, log: Log): Promise<string> {
-  const { environment, installation, moved } = await store.identity();
-  if (moved) log("database_moved");
-  if (environment === config.environment) return installation ?? "";
-  throw new PosthasteError(
-    `environment_mismatch: the database is ${JSON.stringify(environment)} and the configuration ${JSON.stringify(config.environment)}, so nothing is sent. ` +
-      `If this database is to send mail as ${config.environment}, run: select posthaste.configure('environment', '${JSON.stringify(config.environment)}').`,
-  );
 }
 
 /** The right-hand side of Message-IDs: the sender's domain. */

@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+
 /** Adds an item to the next group; resolves with that item's own result. */
 export type Grouped<Item, Result> = (item: Item) => Promise<Result>;
 
@@ -26,12 +28,15 @@ export function createGroup<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (busy) return;
       busy = true;
-      // When whatever else has arrived is looked at: under load that makes a group, and an idle loop comes to it at once.
-      setImmediate(drain);
+      void drain();
     });
 
   async function drain(): Promise<void> {
-    while (waiting.length > 0) await runGroup(takeGroup());
+    while (waiting.length > 0) {
+      // What else has arrived is looked at first: under load that makes a group, and an idle loop comes here at once.
+      await setImmediate();
+      await runGroup(takeGroup());
+    }
     busy = false;
   }
 
