@@ -1,12 +1,18 @@
 create or replace function posthaste_private.add_jobs(ids uuid[]) returns int
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+-- A plan made while the table is small would read all of it, and is kept while it grows.
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_specs graphile_worker.job_spec[];
   v_default text := posthaste_private.setting('default_transport') #>> '{}';
   v_blocked text[] := array(select t.name from posthaste_private.transports t where t.state = 'open' or t.paused_at is not null);
 begin
+  if add_jobs.ids = '{}' then
+    return 0;
+  end if;
   -- Mail that is due later gets its job from maintenance in time: a jobs table full of future jobs makes each fetch slow.
   -- A transport that is stopped gets none: skipping such jobs would cost each fetch a walk over all of them.
   select array_agg(row('posthaste/send_email', json_build_object('id', m.id), null, m.next_attempt_at, null,

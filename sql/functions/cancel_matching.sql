@@ -8,7 +8,7 @@ declare
   v_ids uuid[];
 begin
   perform posthaste_private.check_filter(filter);
-  v_ids := array(select posthaste_private.matching(cancel_matching.filter || '{"status": "PENDING"}', cancel_matching.max));
+  v_ids := array(select posthaste_private.matching(posthaste_private.narrowed(cancel_matching.filter, 'PENDING'), cancel_matching.max));
   if dry_run then
     return query select 'would be cancelled', count(*) from unnest(v_ids);
   else
@@ -17,7 +17,7 @@ begin
       from posthaste_private.finish_waiting(v_ids, 'CANCELLED', 'cancelled', null) f group by 1;
   end if;
 end $$;
-comment on function posthaste.cancel_matching(jsonb, boolean, int) is 'Cancels waiting mail that a filter matches, newest first, at most `max` in one call, and counts what happened. With dry_run it only counts. A filter by status is narrowed to PENDING. An unknown filter key raises PH030.';
+comment on function posthaste.cancel_matching(jsonb, boolean, int) is 'Cancels waiting mail that a filter matches, newest first, at most `max` in one call, and counts what happened. With dry_run it only counts. A filter by status is narrowed to PENDING; one for other states matches nothing. An unknown filter key raises PH030.';
 revoke all on function posthaste.cancel_matching(jsonb, boolean, int) from public;
 --! roles
 grant execute on function posthaste.cancel_matching(jsonb, boolean, int) to posthaste_operator;

@@ -2,6 +2,9 @@ create or replace function posthaste_private.extend_leases(ids uuid[], tokens uu
 returns setof uuid
 language sql volatile
 set search_path = pg_catalog, pg_temp
+-- A plan made while the table is small would read all of it, and is kept while it grows.
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 as $$
   with held as (
     select m.id from posthaste.email_messages m

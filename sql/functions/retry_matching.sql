@@ -10,7 +10,7 @@ declare
   v_done bigint;
 begin
   perform posthaste_private.check_filter(filter);
-  v_ids := array(select posthaste_private.matching(retry_matching.filter || '{"status": "FAILED"}', retry_matching.max));
+  v_ids := array(select posthaste_private.matching(posthaste_private.narrowed(retry_matching.filter, 'FAILED'), retry_matching.max));
   select count(*) into v_expired from posthaste.email_messages m where m.id = any (v_ids) and m.expires_at <= now();
   if dry_run then
     v_done := cardinality(v_ids) - v_expired;
@@ -22,7 +22,7 @@ begin
       (case when dry_run then 'would be retried' else 'retried' end, v_done), ('expired', v_expired)
     ) c(outcome, emails) where c.emails > 0 or c.outcome <> 'expired';
 end $$;
-comment on function posthaste.retry_matching(jsonb, boolean, int) is 'Sends FAILED mail that a filter matches again, newest first, at most `max` in one call, and counts what happened. With dry_run it only counts. A filter by status is narrowed to FAILED. An unknown filter key raises PH030.';
+comment on function posthaste.retry_matching(jsonb, boolean, int) is 'Sends FAILED mail that a filter matches again, newest first, at most `max` in one call, and counts what happened. With dry_run it only counts. A filter by status is narrowed to FAILED; one for other states matches nothing. An unknown filter key raises PH030.';
 revoke all on function posthaste.retry_matching(jsonb, boolean, int) from public;
 --! roles
 grant execute on function posthaste.retry_matching(jsonb, boolean, int) to posthaste_operator;

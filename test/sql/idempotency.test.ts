@@ -1,25 +1,22 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type pg from "pg";
 import { createTestDatabase } from "../database.ts";
-import { enqueue, errorOf, type Fields, insert, jobsOf, mail, transaction, unique } from "./mails.ts";
+import {
+  enqueue,
+  errorOf,
+  type Fields,
+  insert,
+  jobsOf,
+  mail,
+  someoneWaits,
+  transaction,
+  unique,
+} from "./mails.ts";
 import { listenForJobs } from "./notifications.ts";
 
 const database = await createTestDatabase();
 const { pool } = database;
 const producer = database.as("posthaste_producer");
-
-/** Waits until the session waits for a lock. */
-async function waitsForLock(client: pg.PoolClient, pid: number): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query("select from pg_locks where pid = $1 and not granted", [pid]);
-    if (rows.length > 0) return;
-  }
-}
-
-async function pidOf(client: pg.PoolClient): Promise<number> {
-  return (await client.query("select pg_backend_pid() as pid")).rows[0].pid;
-}
 
 /** Two transactions use one key: the second begins while the first is open, and waits until it ends as it is told. */
 async function race(end: "commit" | "rollback", begin: string, second: Fields = {}) {
@@ -30,13 +27,11 @@ async function race(end: "commit" | "rollback", begin: string, second: Fields = 
     await b.query(begin);
     await b.query("select 1");
     const first = await enqueue(a, { idempotency_key });
-    const pid = await pidOf(b);
     const attempt = enqueue(b, { idempotency_key, ...second }).then(
       (id) => ({ id, code: null }),
       (error) => ({ id: null, code: error.code as string }),
     );
-    const observer = await pool.connect();
-    await waitsForLock(observer, pid).finally(() => observer.release());
+    await someoneWaits(pool);
     await a.query(end);
     const result = await attempt;
     await b.query(result.id ? "commit" : "rollback");
