@@ -10,6 +10,12 @@ begin
   delete from posthaste_private.workers w where w.id in (
     select d.id from posthaste_private.workers d where pg_try_advisory_xact_lock(posthaste_private.worker_lock(d.id)));
 
+  -- A transport that was taken out of every configuration must not show as stopped for ever. What an operator paused stays.
+  delete from posthaste_private.transports t
+  where t.paused_at is null
+    and exists (select from posthaste_private.workers)
+    and not exists (select from posthaste_private.workers w where t.name = any (w.transports));
+
   -- What was not handed over can go back at once: its token changes, so a zombie's hand-over is refused.
   select jsonb_agg(jsonb_build_object(
     'id', l.id, 'token', l.lease_token, 'refund', 'no',
@@ -36,5 +42,5 @@ begin
     count(*) filter (where o.value ->> 'kind' = 'crashed')::int, count(*) filter (where o.value ->> 'kind' = 'unknown')::int
   from jsonb_array_elements(coalesce(v_outcomes, '[]')) o;
 end $$;
-comment on function posthaste_private.reap(jsonb) is 'Forgets workers that are gone and ends the attempts whose lease ran out or whose worker is gone: crashed when nothing was handed over, unknown otherwise.';
+comment on function posthaste_private.reap(jsonb) is 'Forgets workers that are gone and transports that no worker has, and ends the attempts whose lease ran out or whose worker is gone: crashed when nothing was handed over, unknown otherwise.';
 revoke all on function posthaste_private.reap(jsonb) from public;

@@ -6,8 +6,8 @@ as $$
 #variable_conflict use_column
 begin
   perform pg_advisory_lock(posthaste_private.worker_lock(worker));
-  insert into posthaste_private.workers as w (id, host, version)
-  values (register_worker.worker, register_worker.host, register_worker.version)
+  insert into posthaste_private.workers as w (id, host, version, transports)
+  values (register_worker.worker, register_worker.host, register_worker.version, register_worker.transports)
   on conflict (id) do update set heartbeat_at = now();
 
   delete from posthaste_private.templates t where t.worker_id = register_worker.worker;

@@ -184,6 +184,7 @@ create table posthaste_private.workers (
   pool_id text,
   host text not null,
   version text not null,
+  transports text[] not null default '{}',
   started_at timestamptz not null default now(),
   heartbeat_at timestamptz not null default now(),
   listening boolean not null default false
@@ -193,6 +194,7 @@ comment on column posthaste_private.workers.id is 'Identity of the process, as i
 comment on column posthaste_private.workers.pool_id is 'Its Graphile Worker pool, as in the jobs'' locked_by.';
 comment on column posthaste_private.workers.host is 'Host name and process id, for people.';
 comment on column posthaste_private.workers.version is 'Version of the program.';
+comment on column posthaste_private.workers.transports is 'Names of the transports in its configuration.';
 comment on column posthaste_private.workers.started_at is 'When it started.';
 comment on column posthaste_private.workers.heartbeat_at is 'Its last sign of life.';
 comment on column posthaste_private.workers.listening is 'Whether notifications reach it.';
