@@ -1,21 +1,29 @@
 create or replace function posthaste.enqueue_row() returns trigger
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO'
 as $$
 declare
-  v_row jsonb := to_jsonb(new);
+  v_row jsonb;
   v_argument text;
   v_name text;
   v_value text;
   v_request jsonb := '{}';
   v_key text;
 begin
-  foreach v_argument in array tg_argv loop
+  if tg_when <> 'AFTER' or tg_level <> 'ROW' or tg_op not in ('INSERT', 'UPDATE') then
+    perform posthaste_private.reject('PH031', 'trigger', 'enqueue_row is for triggers after insert or update, for each row',
+      'Write create trigger … after insert on … for each row execute function posthaste.enqueue_row(…).');
+  end if;
+  v_row := case when posthaste_private.has_own_types(tg_relid) then posthaste_private.read_row(format('%s', new), tg_relid) else to_jsonb(new) end;
+  foreach v_argument in array coalesce(tg_argv, '{}') loop
     v_name := split_part(v_argument, '=', 1);
     v_value := substr(v_argument, length(v_name) + 2);
     case
       when position('=' in v_argument) = 0 or v_value = '' then
         perform posthaste_private.reject('PH031', 'trigger', format('trigger argument %L is not name=value', v_argument), 'Write template=order-confirmed.');
+      when v_name in ('priority', 'max_attempts') and v_value !~ '^-?[0-9]{1,4}$' then
+        perform posthaste_private.reject('PH031', 'trigger', format('trigger argument %L is not a whole number', v_argument), 'Write priority=10.');
       when v_name in ('template', 'transport', 'priority', 'max_attempts') then
         v_request := v_request || jsonb_build_object(v_name, v_value);
       when v_name in ('key', 'reference', 'owner') then
