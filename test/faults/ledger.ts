@@ -63,7 +63,7 @@ export async function readLedger(
       if (taken > 0 && !delivered.has(address) && row.error_code !== "outcome_unknown") unrecorded.push(name);
     }
   }
-  return { waiting, lost, duplicated, unflagged, unrecorded, unexpected: [...copies.keys()] };
+  return { waiting: waiting.sort(), lost, duplicated, unflagged, unrecorded, unexpected: [...copies.keys()] };
 }
 
 /** As the server sees it. */

@@ -49,9 +49,10 @@ export function createLogLines(): LogLines {
       for (;;) {
         const found = lines.find((line) => line.event === event && accept(line));
         if (found) return found;
-        if (ended !== null) throw new Error(`No line ${event} came before the worker ${ended}:\n${text}`);
+        if (ended !== null)
+          throw new Error(`No line ${event} came before the worker ${ended}:\n${text.slice(-3000)}`);
         await once(events, "change", { signal: patience }).catch(() => {
-          throw new Error(`Waited in vain for a line ${event}:\n${text}`);
+          throw new Error(`Waited in vain for a line ${event}:\n${text.slice(-3000)}`);
         });
       }
     },

@@ -41,6 +41,8 @@ export interface Scene {
   attempts(id: string): Promise<Row[]>;
   /** The row, as soon as it has this status. */
   until(id: string, status: string, within?: number): Promise<Row>;
+  /** Makes a waiting mail due now. */
+  hurry(id: string): Promise<void>;
   /** When no mail waits or is being sent any more. */
   drained(within?: number): Promise<void>;
   /** Fails when an invariant is broken, or the ledger has anything that the test does not expect. */
@@ -52,6 +54,8 @@ export interface WorkerChanges {
   readonly options?: PosthasteOptions;
   readonly connectionString?: string;
   readonly crashAt?: string;
+  /** Milliseconds between two polls for jobs, for `here`. Default: Posthaste's own. */
+  readonly pollInterval?: number;
   /** Resolve at once, not when mail is being sent. */
   readonly started?: false;
 }
@@ -135,6 +139,7 @@ export async function startScene(
         config: valid({ ...options, ...changes.options }),
         connectionString: changes.connectionString ?? database.connectionString,
         log: createLog({ stream, format: "json" }),
+        preset: { worker: changes.pollInterval ? { pollInterval: changes.pollInterval } : {} },
       });
       let stopped: Promise<void> | undefined;
       const stop = () => {
@@ -183,6 +188,10 @@ export async function startScene(
       } catch (error) {
         throw new Error(`${(error as Error).message} Last: ${JSON.stringify(last)}`);
       }
+    },
+    async hurry(id) {
+      await database.query("update posthaste.email_messages set next_attempt_at = now() where id = $1", [id]);
+      await database.query("select posthaste_private.add_jobs(array[$1::uuid])", [id]);
     },
     async drained(within = 30_000) {
       await eventually(
