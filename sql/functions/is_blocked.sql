@@ -7,5 +7,5 @@ as $$
       and (t.state = 'open' or t.paused_at is not null)
   )
 $$;
-comment on function posthaste_private.is_blocked(text) is 'Whether the breaker or an operator has stopped this transport (null: the default one). Without a search_path of its own, so that it can be inlined; callers pin theirs.';
+comment on function posthaste_private.is_blocked(text) is 'Whether the breaker or an operator has stopped this transport (null: the default one). Without a search_path of its own, which costs more than the function does; callers pin theirs.';
 revoke all on function posthaste_private.is_blocked(text) from public;

@@ -1,6 +1,5 @@
 create or replace function posthaste.new_id() returns uuid
 language sql volatile parallel safe
-set search_path = pg_catalog, pg_temp
 as $$
   -- RFC 9562 5.7: 48 bits of milliseconds over a random UUID version 4, then version 7 in the four bits that said 4.
   select encode(
@@ -9,5 +8,5 @@ as $$
       52, 1), 53, 1),
     'hex')::uuid
 $$;
-comment on function posthaste.new_id() is 'A UUID version 7: random, and rising with time to the millisecond. PostgreSQL before 18 has none of its own.';
+comment on function posthaste.new_id() is 'A UUID version 7: random, and rising with time to the millisecond. PostgreSQL before 18 has none of its own. Without a search_path of its own, so that it can be inlined; callers pin theirs.';
 revoke all on function posthaste.new_id() from public;

@@ -46,12 +46,11 @@ begin
   new.sent_at := null;
   new.finished_at := null;
 
-  for v_line, v_mailbox in
-    select 'recipients', unnest(new.recipients) union all select 'cc', unnest(new.cc)
-    union all select 'bcc', unnest(new.bcc) union all select 'reply_to', unnest(new.reply_to)
-  loop
+  foreach v_mailbox in array new.recipients || new.cc || new.bcc || new.reply_to loop
     v_reason := posthaste_private.address_error(v_mailbox);
     continue when v_reason is null;
+    v_line := case when v_mailbox = any (new.recipients) then 'recipients' when v_mailbox = any (new.cc) then 'cc'
+      when v_mailbox = any (new.bcc) then 'bcc' else 'reply_to' end;
     if v_strict then
       perform posthaste_private.reject('PH010', v_line, format('an address in %s cannot be mailed: %s', v_line, v_reason),
         'Correct the address. Without the setting strict the mail would be kept as FAILED with recipient_invalid.');

@@ -58,85 +58,56 @@ const mailbox = fc.oneof(
 /** Only a lone surrogate and NUL cannot be stored at all. */
 const storable = (text: string) => text.isWellFormed() && !text.includes("\0");
 
-test("what SQL accepts the parser of the worker reads, with the same bare address, unless IDNA forbids its domain", async () => {
-  let accepted = 0;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(mailbox.filter(storable), { minLength: 100, maxLength: 200 }),
-      async (texts) => {
-        for (const { text, error, bare } of await judged(texts)) {
-          if (error !== null) continue;
-          accepted += 1;
-          const read = parseMailbox(text);
-          if (read) {
-            assert.equal(read.address, bare, text);
-            continue;
-          }
-          const host = bare.slice(bare.indexOf("@") + 1);
-          const wire = domainToASCII(host);
-          assert.ok(/[^ -~]/.test(host), `${JSON.stringify(text)} is ASCII and refused by the parser`);
-          assert.ok(
-            wire === "" ||
-              bare.indexOf("@") + wire.length > 253 ||
-              !wire.split(".").every((label) => HOST_LABEL.test(label)) ||
-              /\.\d+$/.test(wire),
-            `${JSON.stringify(text)} becomes ${wire}`,
-          );
-        }
-      },
-    ),
-    { numRuns: 60 },
+/** Random addresses with both verdicts. Sampled, not shrunk: a failing text is short enough as it is. */
+function judged(kind: fc.Arbitrary<string>) {
+  return verdicts(fc.sample(kind.filter(storable), 10_000));
+}
+
+async function verdicts(texts: readonly string[]) {
+  const rows: { text: string; error: string | null; bare: string }[] = await database.query(
+    "select t.text, posthaste_private.address_error(t.text) as error, posthaste_private.bare_address(t.text) as bare from unnest($1::text[]) t(text)",
+    [texts],
   );
-  assert.ok(accepted > 500, `${accepted} were accepted`);
+  return rows.map((row) => ({ ...row, read: parseMailbox(row.text) }));
+}
+
+test("what SQL accepts the parser of the worker reads, with the same bare address, unless IDNA or Unicode forbids it", async () => {
+  const accepted = (await judged(mailbox)).filter(({ error }) => error === null);
+  assert.ok(accepted.length > 500, `${accepted.length} were accepted`);
+  const different = accepted.filter(({ bare, read }) => (read ? read.address !== bare : !isUnknowable(bare)));
+  assert.deepEqual(different.slice(0, 5), []);
 });
 
-test("what the parser refuses SQL has refused, for ASCII addresses", async () => {
-  let refused = 0;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(
-        mailbox.filter((text) => /^[\x01-\x7e]*$/.test(text)),
-        { minLength: 100, maxLength: 200 },
-      ),
-      async (texts) => {
-        for (const { text, error } of await judged(texts)) {
-          if (parseMailbox(text)) continue;
-          refused += 1;
-          assert.notEqual(error, null, JSON.stringify(text));
-        }
-      },
-    ),
-    { numRuns: 30 },
-  );
-  assert.ok(refused > 500);
+test("what SQL refuses the parser refuses too, but for what SQL takes more strictly on purpose", async () => {
+  const refused = (await judged(mailbox)).filter(({ error }) => error !== null);
+  assert.ok(refused.length > 500);
+  const different = refused.filter(({ error, read }) => read && !STRICTER.test(error ?? ""));
+  assert.deepEqual(different.slice(0, 5), []);
 });
 
-test("what SQL refuses the parser refuses too, but for what it takes more strictly on purpose", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(mailbox.filter(storable), { minLength: 100, maxLength: 200 }),
-      async (texts) => {
-        for (const { text, error } of await judged(texts)) {
-          if (error === null || !parseMailbox(text)) continue;
-          assert.match(error, STRICTER, JSON.stringify(text));
-        }
-      },
-    ),
-    { numRuns: 60 },
+test("no character of the basic plane is accepted in a local part that the parser refuses there", async () => {
+  const texts = Array.from({ length: 0xffff }, (_, n) => `a${String.fromCharCode(n + 1)}b@x.test`).filter(
+    storable,
   );
+  const different = (await verdicts(texts)).filter(
+    ({ error, read, bare }) => error === null && !read && !isUnknowable(bare),
+  );
+  assert.deepEqual(different.slice(0, 5), []);
 });
+
+/** What only tables of Unicode tell: whether a character is assigned, and what IDNA makes of a domain. */
+function isUnknowable(bare: string): boolean {
+  const at = bare.indexOf("@");
+  const wire = domainToASCII(bare.slice(at + 1));
+  const isHost = wire.split(".").every((label) => HOST_LABEL.test(label)) && !/\.\d+$/.test(wire);
+  return (
+    /\p{Cn}/u.test(bare) ||
+    (/[^ -~]/.test(bare.slice(at)) && (!isHost || Buffer.byteLength(bare.slice(0, at)) + wire.length > 253))
+  );
+}
+
+const HOST_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Names that other programs would misread, hosts that only a configured sender may have, invisible and doubtful characters. */
 const STRICTER =
   /its name contains|its quoted name|the domain has no dot|invisible|control character|character that is not allowed there|longer than 254 octets|longer than 500|angle brackets|63 characters/;
-
-const HOST_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-
-async function judged(
-  texts: readonly string[],
-): Promise<{ text: string; error: string | null; bare: string }[]> {
-  return database.query(
-    "select t.text, posthaste_private.address_error(t.text) as error, posthaste_private.bare_address(t.text) as bare from unnest($1::text[]) t(text)",
-    [texts],
-  );
-}
