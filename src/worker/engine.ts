@@ -83,6 +83,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       directory: config.journal,
       installation,
       write: (outcomes) => store.recordOutcomes(outcomes),
+      onError: said("outcome_kept"),
     });
     if (replayed > 0) log("outcomes_replayed", { count: replayed });
 
@@ -160,7 +161,11 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       onError: timers.onError,
     });
     const maintenance = createMaintenance({ store, interval: config.maintenanceInterval, log });
-    const maintenanceLoop = startLoop(maintenance.run, timers);
+    const maintenanceLoop = startLoop(async () => {
+      // What this process knows comes before what maintenance must guess from a lease that ran out while the database was away.
+      await recorder.flush();
+      return maintenance.run();
+    }, timers);
     const probes = startLoop(
       async () =>
         Math.min((await breaker.probe(track)) ?? config.maintenanceInterval, config.maintenanceInterval),

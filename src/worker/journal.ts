@@ -61,13 +61,15 @@ export function createJournal(options: {
 
 /**
  * Writes what earlier processes left behind. Writing an outcome again changes nothing, so a file is removed only after
- * all of it is written, and one whose process still runs is left to that process.
+ * all of it is written, and one whose process still runs is left to that process. A line that the database refuses stays
+ * where it is, and keeps no worker from starting.
  * @returns how many outcomes were replayed
  */
 export async function replayJournals(options: {
   directory: string;
   installation: string;
   write: (outcomes: readonly Outcome[]) => Promise<unknown>;
+  onError: (error: unknown) => void;
 }): Promise<number> {
   const names = await readdir(options.directory).catch(() => []);
   let replayed = 0;
@@ -75,9 +77,17 @@ export async function replayJournals(options: {
     const file = join(options.directory, name);
     const lines = parseLines(await readFile(file, "utf8").catch(() => ""));
     const own = lines.filter(({ installation }) => installation === options.installation);
-    for (const { outcome } of own) await options.write([outcome]);
-    replayed += own.length;
-    if (own.length === lines.length && !isRunning(Number(name.split(".").at(-2))))
+    let written = 0;
+    for (const { outcome } of own) {
+      try {
+        await options.write([outcome]);
+        written += 1;
+      } catch (error) {
+        options.onError(error);
+      }
+    }
+    replayed += written;
+    if (written === lines.length && !isRunning(Number(name.split(".").at(-2))))
       await unlink(file).catch(() => undefined);
   }
   return replayed;

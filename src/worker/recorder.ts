@@ -9,6 +9,8 @@ export interface Recorder {
   record(outcome: Outcome): Promise<RecordedOutcome | null>;
   /** Outcomes that are kept. */
   readonly kept: number;
+  /** Tries everything that is kept once more, now. */
+  flush(): Promise<void>;
   /** Tries once more, then leaves what is still kept to the journal. */
   close(): Promise<void>;
 }
@@ -19,7 +21,8 @@ interface Kept {
 }
 
 const FIRST_PAUSE = 250;
-const LONGEST_PAUSE = 5_000;
+/** Short, because another process's maintenance may be first to look at the row when the database is back. */
+const LONGEST_PAUSE = 1_000;
 
 /**
  * Groups the writing of outcomes. What the server accepted is evidence and is never dropped: it goes to the journal at
@@ -36,6 +39,7 @@ export function createRecorder(options: {
   const kept = new Map<string, Kept>();
   const closing = new AbortController();
   let retrying: Promise<void> | null = null;
+  let flushing: Promise<void> | null = null;
 
   const write = createGroup<Outcome, RecordedOutcome>(
     async (outcomes) => {
@@ -48,9 +52,16 @@ export function createRecorder(options: {
   async function retryKept(): Promise<void> {
     for (let pause = FIRST_PAUSE; kept.size > 0; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       await delay(pause, undefined, { signal: closing.signal }).catch(() => undefined);
-      await Promise.all([...kept.values()].map(tryAgain));
+      await flush();
       if (closing.signal.aborted) return;
     }
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= Promise.all([...kept.values()].map(tryAgain)).then(() => {
+      flushing = null;
+    });
+    return flushing;
   }
 
   async function tryAgain({ outcome, since }: Kept): Promise<void> {
@@ -85,6 +96,7 @@ export function createRecorder(options: {
     get kept() {
       return kept.size;
     },
+    flush,
     async close() {
       closing.abort();
       await retrying;

@@ -13,6 +13,8 @@ export function hasEngine(): boolean {
   return current !== null;
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /**
  * The Graphile Worker task `posthaste/send_email`: looks at one row of posthaste.email_messages. Give it to your own
  * worker with a file `tasks/posthaste/send_email.ts`: `export { sendEmail as default } from "posthaste"`.
@@ -20,7 +22,7 @@ export function hasEngine(): boolean {
 export const sendEmail: Task = async (payload) => {
   const id = (payload as { id?: unknown } | null)?.id;
   // Not a job of ours. Nothing is lost by ending it: the row, not the job, says what is to be sent.
-  if (typeof id !== "string") return;
+  if (typeof id !== "string" || !UUID.test(id)) return;
   if (current === null) {
     throw new Error(
       "Posthaste does not run in this process: start it with `posthaste worker`, or use PosthastePreset with your own worker.",

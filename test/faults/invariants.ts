@@ -36,7 +36,7 @@ const BROKEN = {
  * @param maintenanceInterval milliseconds
  */
 export async function brokenInvariants(
-  database: TestDatabase,
+  database: Pick<TestDatabase, "query">,
   maintenanceInterval: number,
 ): Promise<Record<string, unknown[]>> {
   const broken: Record<string, unknown[]> = {};

@@ -30,7 +30,7 @@ interface Row {
 
 /** Compares all mail of a database with what the servers took. */
 export async function readLedger(
-  database: TestDatabase,
+  database: Pick<TestDatabase, "query">,
   accepted: readonly AcceptedMessage[],
 ): Promise<Ledger> {
   const rows = await database.query<Row>(
@@ -63,7 +63,9 @@ export async function readLedger(
       if (taken > 0 && !delivered.has(address) && row.error_code !== "outcome_unknown") unrecorded.push(name);
     }
   }
-  return { waiting: waiting.sort(), lost, duplicated, unflagged, unrecorded, unexpected: [...copies.keys()] };
+  const unexpected = [...copies.keys()];
+  for (const list of [waiting, lost, duplicated, unflagged, unrecorded, unexpected]) list.sort();
+  return { waiting, lost, duplicated, unflagged, unrecorded, unexpected };
 }
 
 /** As the server sees it. */

@@ -16,13 +16,18 @@ import { type Ledger, readLedger } from "./ledger.ts";
 import { createLogLines, type LogLines } from "./log-lines.ts";
 import { spawnWorker, type WorkerProcess } from "./worker-process.ts";
 
+/** What a scene needs of its database. */
+export type SceneDatabase = Pick<TestDatabase, "connectionString" | "pool" | "query"> & {
+  close?(): Promise<void>;
+};
+
 /** A row of posthaste.email_messages. */
 // biome-ignore lint/suspicious/noExplicitAny: a test knows its columns.
 export type Row = Record<string, any> & { readonly id: string; readonly status: string };
 
 /** A database, a mail server and templates, with workers to be started between them. */
 export interface Scene {
-  readonly database: TestDatabase;
+  readonly database: SceneDatabase;
   readonly server: SmtpServer;
   /** Configuration of the workers, with what `startScene` was given. */
   readonly options: PosthasteOptions;
@@ -79,6 +84,7 @@ const QUICK = {
 /**
  * Makes a scene for one test, and takes it away after it.
  * @param setting.templates more templates: path below the folder → source
+ * @param setting.database default: one of its own in the server of the run
  */
 export async function startScene(
   t: TestContext,
@@ -86,7 +92,7 @@ export async function startScene(
     smtp?: SmtpServerOptions;
     templates?: Readonly<Record<string, string>>;
     options?: PosthasteOptions;
-    database?: TestDatabase;
+    database?: SceneDatabase;
   } = {},
 ): Promise<Scene> {
   // Hooks run in the order in which they were made, and the database must go last.
@@ -96,6 +102,7 @@ export async function startScene(
   });
   const later = { after: (close: () => Promise<void>) => void closers.push(close) };
   const database = setting.database ?? (await createTestDatabase(later));
+  if (setting.database?.close) closers.push(setting.database.close);
   const server = await startSmtpServer(setting.smtp);
   closers.push(() => server.close());
   const home = await mkdtemp(join(tmpdir(), "posthaste-scene-"));
