@@ -7,6 +7,7 @@ declare
 begin
   select * into v_email from posthaste_private.finish_waiting(array[cancel.id], 'CANCELLED', 'cancelled', null);
   if found then
+    perform posthaste_private.record_action('cancel', email_id => cancel.id, emails => 1, outcomes => '{"cancelled": 1}');
     return v_email;
   end if;
   perform posthaste_private.refuse_action(cancel.id, 'cancel', 'PENDING');

@@ -36,3 +36,6 @@ begin
 end $$;
 comment on function posthaste_private.check_filter(jsonb) is 'Raises PH030 for a filter with an unknown key or a value that cannot be read: a typo must not mean everything.';
 revoke all on function posthaste_private.check_filter(jsonb) from public;
+--! roles
+grant execute on function posthaste_private.check_filter(jsonb) to posthaste_operator, posthaste_viewer;
+--! end

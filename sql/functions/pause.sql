@@ -7,8 +7,9 @@ begin
     perform posthaste_private.reject('PH007', 'transport', 'transport must be the name of a configured transport', 'See the names with posthaste.queue_stats() or `posthaste status`.');
   end if;
   insert into posthaste_private.transports as t (name, paused_at, paused_by, pause_reason)
-  values (pause.transport, now(), session_user, left(pause.reason, 500))
-  on conflict (name) do update set paused_at = coalesce(t.paused_at, now()), paused_by = session_user, pause_reason = left(pause.reason, 500);
+  values (pause.transport, now(), posthaste_private.actor(), left(pause.reason, 500))
+  on conflict (name) do update set paused_at = coalesce(t.paused_at, now()), paused_by = posthaste_private.actor(), pause_reason = left(pause.reason, 500);
+  perform posthaste_private.record_action('pause', transport => pause.transport, reason => pause.reason);
 end $$;
 comment on function posthaste.pause(text, text) is 'Stops a transport until posthaste.resume(): its mail waits, and what is being sent at this moment ends. The reason shows in the status.';
 revoke all on function posthaste.pause(text, text) from public;

@@ -14,3 +14,6 @@ begin
 end $$;
 comment on function posthaste_private.reject(text, text, text, text, text) is 'Raises an error of the PH class that names the field. The caller keeps values out that could be secret or personal.';
 revoke all on function posthaste_private.reject(text, text, text, text, text) from public;
+--! roles
+grant execute on function posthaste_private.reject(text, text, text, text, text) to posthaste_operator, posthaste_viewer;
+--! end

@@ -11,6 +11,7 @@ begin
   if not found then
     perform posthaste_private.reject('PH021', 'transport', format('transport %L is not paused', left(transport, 70)), 'See posthaste.queue_stats() or `posthaste status`.');
   end if;
+  perform posthaste_private.record_action('resume', transport => resume.transport);
 end $$;
 comment on function posthaste.resume(text) is 'Lets a paused transport send again; maintenance adds the jobs of its waiting mail, in growing numbers. Raises PH021 when it is not paused.';
 revoke all on function posthaste.resume(text) from public;

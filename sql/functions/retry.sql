@@ -7,6 +7,7 @@ declare
 begin
   select * into v_email from posthaste_private.retry_failed(array[retry.id]);
   if found then
+    perform posthaste_private.record_action('retry', email_id => retry.id, emails => 1, outcomes => '{"retried": 1}');
     return v_email;
   end if;
   if exists (select from posthaste.email_messages m where m.id = retry.id and m.status = 'FAILED' and m.expires_at <= now()) then

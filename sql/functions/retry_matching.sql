@@ -16,6 +16,8 @@ begin
     v_done := cardinality(v_ids) - v_expired;
   else
     select count(*) into v_done from posthaste_private.retry_failed(v_ids);
+    perform posthaste_private.record_action('retry_matching', filter => retry_matching.filter, emails => v_done::int,
+      outcomes => jsonb_strip_nulls(jsonb_build_object('retried', v_done, 'expired', nullif(v_expired, 0))));
   end if;
   return query
     select c.outcome, c.emails from (values

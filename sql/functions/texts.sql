@@ -10,3 +10,6 @@ as $$
 $$;
 comment on function posthaste_private.texts(jsonb) is 'A column as a list of texts: of one value, of an array, or none for null.';
 revoke all on function posthaste_private.texts(jsonb) from public;
+--! roles
+grant execute on function posthaste_private.texts(jsonb) to posthaste_operator, posthaste_viewer;
+--! end

@@ -27,14 +27,8 @@ comment on column posthaste.operator_actions.outcomes is 'How many mails came to
 comment on index posthaste.operator_actions_time is 'Newest first.';
 alter table posthaste.operator_actions enable row level security;
 
--- A viewer finds its mail by key through this view, under its own rights: the policy on the table asks whether it sees the mail.
+-- A viewer finds its mail by key under its own rights: the policy asks whether it sees the mail.
 alter table posthaste_private.idempotency_keys enable row level security;
-create view posthaste.email_keys with (security_invoker = true) as
-  select k.key, k.email_id from posthaste_private.idempotency_keys k;
-comment on view posthaste.email_keys is 'Which mail an idempotency key belongs to, for those who may see that mail.';
-comment on column posthaste.email_keys.key is 'The idempotency key.';
-comment on column posthaste.email_keys.email_id is 'Its mail.';
-revoke all on posthaste.email_keys from public;
 
 -- Newest first within each status: a page of any list comes off one index in order, however rare what it asks for is.
 -- The claim and the outcome change the status, which other indexes stand on already, so they were never HOT; the hand-over
@@ -56,6 +50,7 @@ comment on index posthaste.email_messages_duplicate is 'Mail that may have arriv
 -- The default is the transaction's start, as it is for the mail that the same transaction inserts.
 alter table posthaste_private.recipient_index add column created_at timestamptz not null default now();
 update posthaste_private.recipient_index r set created_at = m.created_at from posthaste.email_messages m where m.id = r.email_id;
-create index recipient_index_time on posthaste_private.recipient_index (address, created_at desc, email_id desc);
+alter table posthaste_private.recipient_index drop constraint recipient_index_pkey;
+-- Read backwards: the mail of a person, newest first.
+alter table posthaste_private.recipient_index add primary key (address, created_at, email_id);
 comment on column posthaste_private.recipient_index.created_at is 'That of the mail.';
-comment on index posthaste_private.recipient_index_time is 'The mail of a person, newest first. Written once for each recipient.';
