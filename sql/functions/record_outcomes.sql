@@ -2,8 +2,11 @@ create or replace function posthaste_private.record_outcomes(outcomes jsonb, pol
 returns table (id uuid, applied text, status text, attempt_count int, max_attempts int, next_attempt_at timestamptz, idempotency_key text, template text, error_code text)
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
--- A plan made while the table is small would read all of it, and is kept while it grows.
+-- A plan made while the table is small would read all of it, and is kept while it grows: only row by row, by the key.
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_material = off
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
