@@ -23,7 +23,7 @@ begin
       id uuid, token uuid, kind text, accepted int[], refused jsonb, refund text, wait double precision, phase text, smtp_code int,
       enhanced_code text, error_code text, error_message text, transport text, subject text, provider_response text, template_version text,
       on_unknown_outcome text)
-  ), merged as (
+  ), merged as materialized (
     select t.*, m as email, m.id is null as gone,
       coalesce(m.status = 'SENDING' and m.lease_token = t.token, false) as holder,
       a.addresses,
@@ -33,7 +33,7 @@ begin
     from told t
     left join posthaste.email_messages m on m.id = t.id
     left join lateral (select posthaste_private.addresses_of(m) as addresses) a on true
-  ), counted as (
+  ), counted as materialized (
     select g.*, r.refused_now, r.refunded, (g.email).attempt_count - r.refunded::int as spent,
       array(select distinct x.address from unnest(g.addresses) x(address)
         where x.address <> all (g.delivered) and not r.refused_now ? x.address) as open,
