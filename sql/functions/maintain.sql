@@ -20,7 +20,8 @@ begin
   select * into v_reaped from posthaste_private.reap(policy);
 
   select count(*) into v_expired from posthaste_private.finish_waiting(array(
-    select m.id from posthaste.email_messages m where m.status = 'PENDING' and m.expires_at <= now() limit batch
+    -- An operator's open transaction must not hold up everybody's maintenance: what is locked comes next time.
+    select m.id from posthaste.email_messages m where m.status = 'PENDING' and m.expires_at <= now() limit batch for update skip locked
   ), 'FAILED', 'expired', null);
 
   -- Slow start: after a breaker has closed, a few jobs at first and each time twice as many.

@@ -18,7 +18,8 @@ begin
     order by m.next_attempt_at, m.id
     limit walk.batch
   ) d;
-  select count(*) into given_up from posthaste_private.finish_waiting(v_old, 'FAILED', null, null);
+  select count(*) into given_up from posthaste_private.finish_waiting(array(
+    select m.id from posthaste.email_messages m where m.id = any (v_old) for update skip locked), 'FAILED', null, null);
   added := posthaste_private.add_missing_jobs(v_ids);
   return next;
 end $$;
