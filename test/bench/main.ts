@@ -16,16 +16,16 @@ import { beginCounting, COUNT_STATEMENTS, describeStatements } from "./statement
 import { measureThroughput } from "./throughput.ts";
 
 const USAGE = `npm run bench -- [options]
-  --mails N     mails of each contender in each round (500)
-  --rounds N    rounds (9)
+  --mails N     mails of each contender in each round (800)
+  --rounds N    rounds (7)
   --lone N      lone mails for the latency (300)
   --json        one JSON document on stdout instead of the tables
   --profile DIR where a processor profile of Posthaste's worker and the statements of its database go`;
 
 const { values: options } = parseArgs({
   options: {
-    mails: { type: "string", default: "500" },
-    rounds: { type: "string", default: "9" },
+    mails: { type: "string", default: "800" },
+    rounds: { type: "string", default: "7" },
     lone: { type: "string", default: "300" },
     json: { type: "boolean", default: false },
     profile: { type: "string" },
