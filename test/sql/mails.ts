@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import type { EmailRow } from "../../src/database/store.ts";
+import type { EmailRow } from "../../src/database/rows.ts";
 
 /** What can run a statement: a pool, or a client inside a transaction. */
 export type Queryable = Pick<pg.Pool, "query">;
