@@ -10,6 +10,12 @@ begin
   delete from posthaste_private.workers w where w.id in (
     select d.id from posthaste_private.workers d where pg_try_advisory_xact_lock(posthaste_private.worker_lock(d.id)));
 
+  -- What a gone worker knew of a template stays while nobody lives, for strict, and while a mail may need its policy.
+  delete from posthaste_private.templates t
+  where exists (select from posthaste_private.workers)
+    and not exists (select from posthaste_private.workers w where w.id = t.worker_id)
+    and not exists (select from posthaste.email_messages m where m.status = 'SENDING' and m.template = t.name);
+
   -- A transport that was taken out of every configuration must not show as stopped for ever. What an operator paused stays.
   delete from posthaste_private.transports t
   where t.paused_at is null
@@ -24,7 +30,7 @@ begin
     'error_code', case when l.handed_over_at is null then 'worker_crashed' else 'outcome_unknown' end,
     'error_message', case when l.handed_over_at is null then 'the worker stopped before it handed the message over'
       else 'the worker stopped after it handed the message over, and before a reply was recorded' end,
-    'on_unknown_outcome', (select max(t.on_unknown_outcome) from posthaste_private.templates t where t.name = l.template)))
+    'on_unknown_outcome', (select min(t.on_unknown_outcome) from posthaste_private.templates t where t.name = l.template)))
   into v_outcomes
   from (
     select m.id, m.lease_token, m.handed_over_at, m.template from posthaste.email_messages m

@@ -110,15 +110,17 @@ begin
         case when m.status = d.next_status then m.finished_at else now() end end
     from decided d
     where m.id = d.id and (d.holder or d.delivered is distinct from m.delivered_to)
-    returning m.*, d.holder, d.kind, d.cause, d.phase, d.smtp_code, d.enhanced_code, d.transport as attempt_transport, d.error_code as attempt_code
+    -- Late news can end a mail that somebody else is sending: that attempt ends here too, and its hand-over is refused.
+    returning m.*, d.holder or (d.email).status = 'SENDING' and d.next_status = 'SENT' as ends, d.holder, d.kind, d.cause, d.phase, d.smtp_code, d.enhanced_code, d.transport as attempt_transport, d.error_code as attempt_code
   ), attempted as (
     insert into posthaste.email_attempts (email_id, number, worker, transport, started_at, outcome, phase, smtp_code, enhanced_code, error_code, error_message)
     select w.id, coalesce((select max(a.number) from posthaste.email_attempts a where a.email_id = w.id), 0) + 1,
-      w.locked_by, w.attempt_transport, w.locked_at,
-      case w.kind when 'retry' then 'deferred' when 'failed' then
-        case when w.smtp_code is null then 'failed' else 'refused' end else w.kind end,
-      w.phase, w.smtp_code, w.enhanced_code, w.attempt_code, w.cause
-    from written w where w.holder
+      w.locked_by, case when w.holder then w.attempt_transport end, w.locked_at,
+      case when not w.holder then 'released' else case w.kind when 'retry' then 'deferred' when 'failed' then
+        case when w.smtp_code is null then 'failed' else 'refused' end else w.kind end end,
+      case when w.holder then w.phase end, case when w.holder then w.smtp_code end, case when w.holder then w.enhanced_code end,
+      case when w.holder then w.attempt_code end, case when w.holder then w.cause else 'accepted in an earlier attempt' end
+    from written w where w.ends
   )
   select jsonb_agg(jsonb_build_object('id', d.id, 'applied', case when d.gone then 'gone' when w.id is null then 'ignored' when d.holder then 'recorded' else 'late' end,
     'status', coalesce(w.status, (d.email).status), 'attempt_count', coalesce(w.attempt_count, (d.email).attempt_count), 'max_attempts', (d.email).max_attempts,

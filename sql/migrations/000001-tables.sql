@@ -200,7 +200,7 @@ comment on column posthaste_private.workers.heartbeat_at is 'Its last sign of li
 comment on column posthaste_private.workers.listening is 'Whether notifications reach it.';
 
 create table posthaste_private.templates (
-  worker_id text not null references posthaste_private.workers (id) on delete cascade,
+  worker_id text not null,
   name text not null,
   version text not null,
   required text[] not null default '{}',
@@ -210,7 +210,7 @@ create table posthaste_private.templates (
   constraint policy_known check (on_unknown_outcome in ('resend', 'fail'))
 );
 comment on table posthaste_private.templates is 'What each worker knows how to render.';
-comment on column posthaste_private.templates.worker_id is 'The worker.';
+comment on column posthaste_private.templates.worker_id is 'The worker, which may be gone: see posthaste_private.reap().';
 comment on column posthaste_private.templates.name is 'Name of the template.';
 comment on column posthaste_private.templates.version is 'Hash of its content.';
 comment on column posthaste_private.templates.required is 'Names of the parameters that must be there.';
