@@ -5,15 +5,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  -- An earlier connection of the same process may be half dead: lost for the process, alive for the server, holding the lock.
+  perform pg_terminate_backend(l.pid)
+  from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.pid <> pg_backend_pid()
+    and l.database = (select d.oid from pg_database d where d.datname = current_database())
+    and (l.classid::bigint << 32 | l.objid::bigint) = posthaste_private.worker_lock(worker)
+    and a.application_name = current_setting('application_name');
+  -- And when this host loses its power, nobody says goodbye: the server is to notice within half a minute, and free the lock.
+  perform set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+    set_config('tcp_keepalives_count', '4', false);
   perform pg_advisory_lock(posthaste_private.worker_lock(worker));
   insert into posthaste_private.workers as w (id, host, version, transports)
   values (register_worker.worker, register_worker.host, register_worker.version, register_worker.transports)
   on conflict (id) do update set heartbeat_at = now();
 
-  delete from posthaste_private.templates t where t.worker_id = register_worker.worker;
-  insert into posthaste_private.templates (worker_id, name, version, required, secrets, on_unknown_outcome)
-  select register_worker.worker, t.name, t.version, coalesce(t.required, '{}'), coalesce(t.secrets, '{}'), t.on_unknown_outcome
-  from jsonb_to_recordset(register_worker.templates) as t(name text, version text, required text[], secrets text[], on_unknown_outcome text);
+  perform posthaste_private.publish_templates(worker, templates);
 
   insert into posthaste_private.transports (name) select unnest(register_worker.transports) on conflict (name) do nothing;
   insert into posthaste_private.settings as s (name, value)

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { PosthasteError } from "../errors.ts";
+import { giveUpWhenSilent, keepAsking } from "./patience.ts";
 
 /** One connection. */
 export type Connection = pg.Client;
@@ -13,6 +14,8 @@ export interface PoolOptions {
   readonly max?: number | undefined;
   /** Milliseconds that a statement waits for a lock. Default: as long as it takes. */
   readonly lockTimeout?: number | undefined;
+  /** Milliseconds for which a connection may owe an answer without bringing an octet; then it is given up. Default: no limit. */
+  readonly patience?: number | undefined;
   /** Told when an idle connection is lost; the pool opens another when it is needed. Default: nobody. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
@@ -29,14 +32,18 @@ export function createPool(options: PoolOptions): pg.Pool {
   const onError = options.onError ?? (() => undefined);
   pool.on("error", onError);
   // A connection that is lost while it is checked out and idle, e.g. between two statements of a transaction.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  pool.on("connect", (client) => {
+    client.on("error", () => undefined);
+    if (options.patience !== undefined) giveUpWhenSilent(client, options.patience);
+  });
   return pool;
 }
 
-/** One connection, for what belongs to a session. Throws a PosthasteError that says what to do when there is none to be had. */
+/** One connection, for what belongs to a session. With `patience` it asks for a sign of life that often (milliseconds), and ends without one. Throws a PosthasteError that says what to do when there is none to be had. */
 export async function connect(options: {
   connectionString: string;
   applicationName: string;
+  patience?: number | undefined;
 }): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: options.connectionString,
@@ -47,6 +54,7 @@ export async function connect(options: {
   client.on("error", () => undefined);
   try {
     await client.connect();
+    if (options.patience !== undefined) keepAsking(client, options.patience);
     return client;
   } catch (error) {
     await client.end().catch(() => undefined);

@@ -6,7 +6,6 @@ import { connect, createPool } from "../database/pool.ts";
 import { createStore, registerWorker, type Store } from "../database/store.ts";
 import { PosthasteError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
-import { parseMailbox } from "../message/addresses.ts";
 import { version } from "../package-root.ts";
 import { createTransport } from "../transport/transport.ts";
 import { createBreaker } from "./breaker.ts";
@@ -14,7 +13,7 @@ import { createDeliver, type Deliver } from "./deliver.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { checkIdentity } from "./identity.ts";
 import { createJournal, replayJournals } from "./journal.ts";
-import { createLeases } from "./leases.ts";
+import { createLeases, patienceFor } from "./leases.ts";
 import { keepAlive } from "./liveness.ts";
 import { startLoop } from "./loop.ts";
 import { createMaintenance } from "./maintenance.ts";
@@ -22,6 +21,7 @@ import { loadCatalog, published } from "./published-templates.ts";
 import { createRecorder } from "./recorder.ts";
 import { reportOutcome } from "./report-outcome.ts";
 import { allEnd, settle } from "./settle.ts";
+import { storeSettings } from "./store-settings.ts";
 
 /** Everything between a job and a mail, for one process and one database. */
 export interface Engine {
@@ -56,25 +56,17 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       createTransport(name, settings, config.timeouts),
     ]),
   );
-  const catalog = await loadCatalog(config, log, watch ?? false);
-  // Claims, hand-overs, outcomes and the timers each need one at a time.
-  const pool = createPool({ connectionString, applicationName: "posthaste worker", max: 6 });
-  const store = createStore(pool, {
-    worker: id,
-    lease: config.lease,
-    environment: config.environment,
-    messageDomain: domainOf(config.from),
-    policy: {
-      delays: config.retry.delays,
-      max_age: config.retry.maxAge,
-      on_unknown_outcome: config.onUnknownOutcome,
-    },
-    breaker: {
-      failures: config.breaker.failures,
-      probe: config.breaker.probe,
-      max_probe: config.breaker.maxProbe,
-    },
+  const catalog = await loadCatalog(config, log, watch ?? false, () => {
+    store.publishTemplates(published(catalog)).catch(said("maintenance_failed"));
   });
+  // Claims, hand-overs, outcomes and the timers each need one at a time.
+  const pool = createPool({
+    connectionString,
+    applicationName: "posthaste worker",
+    max: 6,
+    patience: patienceFor(config.lease),
+  });
+  const store = createStore(pool, storeSettings(config, id));
   const said = (event: Parameters<Log>[0]) => (error: unknown) => log(event, { error: describeError(error) });
 
   try {
@@ -88,7 +80,12 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
     if (replayed > 0) log("outcomes_replayed", { count: replayed });
 
     const liveness = await keepAlive({
-      connect: () => connect({ connectionString, applicationName: "posthaste worker alive" }),
+      connect: () =>
+        connect({
+          connectionString,
+          applicationName: "posthaste worker alive",
+          patience: patienceFor(config.lease),
+        }),
       register: (client) =>
         registerWorker(client, {
           id,
@@ -203,9 +200,4 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
     await catalog.close();
     throw error;
   }
-}
-
-/** The right-hand side of Message-IDs: the sender's domain. */
-function domainOf(from: string): string {
-  return parseMailbox(from)?.wire.split("@")[1] ?? "posthaste.invalid";
 }

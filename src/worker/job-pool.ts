@@ -14,7 +14,7 @@ export interface JobPool {
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 10_000;
 /** Graphile Worker may never report the end of a pool after a fatal error: this is how long it gets, in milliseconds. */
-const LAST_WORDS = 15_000;
+const LAST_WORDS = 5_000;
 
 /**
  * Runs Graphile Worker and starts a new one whenever it stops: a lost connection while jobs are being completed ends its
@@ -23,6 +23,8 @@ const LAST_WORDS = 15_000;
 export function keepJobPool(options: {
   preset: GraphileConfig.Preset;
   connectionString: string;
+  /** As in `createPool`. */
+  patience: number;
   engine: Engine;
   log: Log;
 }): JobPool {
@@ -54,6 +56,7 @@ export function keepJobPool(options: {
     const connections = createPool({
       connectionString: options.connectionString,
       applicationName: "posthaste jobs",
+      patience: options.patience,
     });
     const runner = await run({
       pgPool: connections,
@@ -74,11 +77,11 @@ export function keepJobPool(options: {
     await ended;
     stopping.signal.removeEventListener("abort", stop);
     options.engine.detachPool();
-    await Promise.race([
+    const closed = Promise.race([
       released.then(() => connections.end()),
       delay(LAST_WORDS, undefined, { ref: false }),
     ]);
-    if (stopping.signal.aborted) return;
+    if (stopping.signal.aborted) return void (await closed);
     options.log("worker_restarted");
     const id = (pool as WorkerPool | null)?.id;
     if (id !== undefined) await options.engine.store.unlockJobs(id);

@@ -35,6 +35,11 @@ interface Held extends Lease {
   handedOver: boolean;
 }
 
+/** How long the database may be silent, in milliseconds: a renewal on another connection must still come in time. */
+export function patienceFor(lease: number): number {
+  return Math.max(5_000, lease / 3);
+}
+
 /**
  * Renews the leases of everything in flight together, and groups hand-overs.
  * @param options.extend asks the database which of these leases still hold

@@ -4,6 +4,7 @@ import { describeError, type Log } from "../log.ts";
 import { workerDefaults } from "./defaults.ts";
 import { type Engine, startEngine } from "./engine.ts";
 import { keepJobPool } from "./job-pool.ts";
+import { patienceFor } from "./leases.ts";
 import { provideEngine } from "./send-email.ts";
 
 /** A worker process's work. */
@@ -41,6 +42,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       },
     },
     connectionString,
+    patience: patienceFor(config.lease),
     engine,
     log,
   });

@@ -32,7 +32,7 @@ export interface ProxiedConnection {
 }
 
 /** A TCP proxy on 127.0.0.1 that knows where messages end, and breaks connections there. */
-export interface Proxy {
+export interface FaultyProxy {
   readonly port: number;
   readonly connections: readonly ProxiedConnection[];
   /** The fault of each new connection; null for none. May be changed at any time. */
@@ -49,7 +49,7 @@ export interface Proxy {
 }
 
 /** Starts a proxy to the server of this URL, which is an `smtp:` or `postgres:` one: so it is known what a message is. */
-export async function startProxy(target: string): Promise<Proxy> {
+export async function startProxy(target: string): Promise<FaultyProxy> {
   const { hostname, port: targetPort, protocol } = new URL(target);
   const cut = protocol.startsWith("postgres") ? cutPostgres : cutLines;
   const connections: Connection[] = [];
@@ -73,7 +73,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
   const { port } = listener.address() as AddressInfo;
-  const proxy: Proxy = {
+  const proxy: FaultyProxy = {
     port,
     connections,
     faultOf: () => null,

@@ -14,6 +14,7 @@ import { eventually } from "./eventually.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { type Ledger, readLedger } from "./ledger.ts";
 import { createLogLines, type LogLines } from "./log-lines.ts";
+import { type FaultyProxy, startProxy } from "./proxy.ts";
 import { spawnWorker, type WorkerProcess } from "./worker-process.ts";
 
 /** What a scene needs of its database. */
@@ -33,6 +34,8 @@ export interface Scene {
   readonly options: PosthasteOptions;
   /** Folder of the journal. */
   readonly journal: string;
+  /** Starts a proxy to the server of this URL. */
+  proxyTo(url: string): Promise<FaultyProxy>;
   /** Starts a worker process; resolves when it sends mail. */
   process(changes?: WorkerChanges): Promise<WorkerProcess>;
   /** Starts a worker in this process: one at a time. */
@@ -124,6 +127,11 @@ export async function startScene(
     server,
     options,
     journal: join(home, "journal"),
+    async proxyTo(url) {
+      const proxy = await startProxy(url);
+      closers.push(proxy.close);
+      return proxy;
+    },
     async process(changes = {}) {
       const worker = spawnWorker({
         connectionString: changes.connectionString ?? database.connectionString,

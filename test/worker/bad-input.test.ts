@@ -34,7 +34,12 @@ const CASES: readonly (readonly [string, Readonly<Record<string, unknown>>, stri
     "parameters_invalid",
     /number/,
   ],
-  ["a template that throws", { template: "throws" }, "render_failed", /throws\.tsx:1:\d+: Error: broken on purpose/],
+  [
+    "a template that throws",
+    { template: "throws" },
+    "render_failed",
+    /throws\.tsx:1:\d+: Error: broken on purpose/,
+  ],
   ["a template that throws a text", { template: "throws-text" }, "render_failed", /only a text/],
   ["a template whose promise rejects", { template: "rejects" }, "render_failed", /broken later/],
   ["a template without a subject", { template: "no-subject" }, "render_failed", /subject/],
