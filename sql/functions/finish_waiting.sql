@@ -4,7 +4,10 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
   with waiting as (
-    select m.id, array(select distinct a.address from unnest(posthaste_private.addresses_of(m)) a(address)
+    select m.id, posthaste_private.secret_paths(m.template) as secret_paths,
+      -- What can never be sent again needs its secrets no more; a failure may be retried.
+      m.delivered_to <> '{}' or finish_waiting.status = 'CANCELLED' or finish_waiting.error_code = 'expired' as over,
+      array(select distinct a.address from unnest(posthaste_private.addresses_of(m)) a(address)
       where a.address <> all (m.delivered_to) and not m.refused ? a.address) as open
     from posthaste.email_messages m
     where m.id = any (finish_waiting.ids) and m.status = 'PENDING'
@@ -19,6 +22,8 @@ as $$
       from unnest(w.open) o(address)), '{}') else '{}' end,
     error_code = coalesce(finish_waiting.error_code, m.error_code, 'expired'),
     error_message = coalesce(finish_waiting.error_message, m.error_message),
+    parameters = case when w.over and w.secret_paths is distinct from '{}' then posthaste_private.without_secrets(m.parameters, w.secret_paths) else m.parameters end,
+    secrets_removed_at = case when w.over and w.secret_paths is distinct from '{}' then coalesce(m.secrets_removed_at, now()) else m.secrets_removed_at end,
     sent_at = case when m.delivered_to <> '{}' then now() end,
     finished_at = now()
   from waiting w where m.id = w.id

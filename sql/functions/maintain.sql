@@ -7,6 +7,7 @@ declare
   v_max_age interval := (policy ->> 'max_age')::double precision * interval '1 millisecond';
   v_reaped record;
   v_expired int;
+  v_removed int;
   v_near record;
   v_lost record;
   v_batch int;
@@ -24,6 +25,9 @@ begin
     select m.id from posthaste.email_messages m where m.status = 'PENDING' and m.expires_at <= now() limit batch for update skip locked
   ), 'FAILED', 'expired', null);
 
+  v_removed := posthaste_private.remove_old_secrets(
+    coalesce((policy ->> 'secrets_after_failure')::double precision, 86400000) * interval '1 millisecond', batch);
+
   -- Slow start: after a breaker has closed, a few jobs at first and each time twice as many.
   select least(batch, min(t.allowance)) into v_batch from posthaste_private.transports t where t.state = 'closed' and t.paused_at is null;
   -- What comes near gets its job here. A second walk over everything that is due heals what was lost; it begins anew when it is through.
@@ -39,8 +43,8 @@ begin
     cursor_at = case when v_lost.seen < v_batch then '-infinity' else v_lost.last_at end,
     cursor_id = case when v_lost.seen < v_batch then '00000000-0000-0000-0000-000000000000' else v_lost.last_id end;
   return jsonb_build_object('ran', true, 'crashed', v_reaped.crashed, 'unknown', v_reaped.unknown, 'expired', v_expired,
-    'given_up', v_near.given_up + v_lost.given_up, 'readded', v_lost.added, 'scheduled', v_near.added,
-    'more', v_near.seen = v_batch or (v_lost.added > 0 and v_lost.seen = v_batch));
+    'given_up', v_near.given_up + v_lost.given_up, 'readded', v_lost.added, 'scheduled', v_near.added, 'secrets_removed', v_removed,
+    'more', v_removed = batch or v_near.seen = v_batch or (v_lost.added > 0 and v_lost.seen = v_batch));
 end $$;
 comment on function posthaste_private.maintain(jsonb, interval, int) is 'One run of maintenance, unless one ran within `pause` or is running: reaps, expires, adds jobs that are missing, bounded by `batch` however much is waiting. `more` in the answer asks for the next run soon.';
 revoke all on function posthaste_private.maintain(jsonb, interval, int) from public;

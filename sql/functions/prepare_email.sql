@@ -45,6 +45,7 @@ begin
   new.created_at := now();
   new.sent_at := null;
   new.finished_at := null;
+  new.secrets_removed_at := null;
 
   foreach v_mailbox in array new.recipients || new.cc || new.bcc || new.reply_to loop
     v_reason := posthaste_private.address_error(v_mailbox);

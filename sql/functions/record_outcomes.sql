@@ -22,11 +22,13 @@ begin
     select * from jsonb_to_recordset(record_outcomes.outcomes) as o(
       id uuid, token uuid, kind text, accepted int[], refused jsonb, refund text, wait double precision, phase text, smtp_code int,
       enhanced_code text, error_code text, error_message text, transport text, subject text, provider_response text, template_version text,
-      on_unknown_outcome text)
+      on_unknown_outcome text, secrets text[])
   ), merged as materialized (
     select t.*, m as email, m.id is null as gone,
       coalesce(m.status = 'SENDING' and m.lease_token = t.token, false) as holder,
       a.addresses,
+      -- What the worker's version calls secret, and what any other version ever did.
+      array(select unnest(t.secrets) union select unnest(s.paths) from posthaste_private.template_secrets s where s.template = m.template) as secret_paths,
       array(select distinct d.address from (
         select unnest(m.delivered_to) union all select a.addresses[p.position] from unnest(t.accepted) p(position)
       ) d(address) where d.address is not null order by 1) as delivered
@@ -101,7 +103,10 @@ begin
         when not d.holder or d.kind = 'released' then m.error_message
         when d.expires then left('expires_at comes before the next attempt; last cause: ' || coalesce(d.cause, d.error_code, 'unknown'), 2000)
         else d.cause end,
-      subject = coalesce(d.subject, m.subject),
+      -- A secret has no business after the mail is sent, and its subject may repeat it.
+      parameters = case when d.next_status = 'SENT' and d.secret_paths <> '{}' then posthaste_private.without_secrets(m.parameters, d.secret_paths) else m.parameters end,
+      secrets_removed_at = case when d.next_status = 'SENT' and d.secret_paths <> '{}' then coalesce(m.secrets_removed_at, now()) else m.secrets_removed_at end,
+      subject = case when d.secret_paths = '{}' then coalesce(d.subject, m.subject) end,
       provider_response = case when cardinality(d.accepted) > 0 then left(d.provider_response, 500) else m.provider_response end,
       transport_used = case when cardinality(d.accepted) > 0 then coalesce(d.transport, m.transport_used) else m.transport_used end,
       template_version = case when cardinality(d.accepted) > 0 then coalesce(d.template_version, m.template_version) else m.template_version end,

@@ -41,6 +41,8 @@ export interface EmailRow {
   readonly created_at: Date;
   readonly sent_at: Date | null;
   readonly finished_at: Date | null;
+  /** Set: its secret parameters are gone, and it cannot be retried. */
+  readonly secrets_removed_at: Date | null;
 }
 
 /** An element of `attachments`: a reference, never bytes. */
@@ -79,6 +81,7 @@ export interface StoreSettings {
     readonly delays: readonly number[];
     readonly max_age: number;
     readonly on_unknown_outcome: "resend" | "fail";
+    readonly secrets_after_failure: number;
   };
   readonly breaker: { readonly failures: number; readonly probe: number; readonly max_probe: number };
 }
@@ -113,6 +116,8 @@ export interface Outcome {
   readonly template_version: string | null;
   /** The template's own policy; null: the configured one. */
   readonly on_unknown_outcome: "resend" | "fail" | null;
+  /** Paths of the template's secret parameters. */
+  readonly secrets: readonly string[];
 }
 
 /** What became of an outcome. */

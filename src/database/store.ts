@@ -126,6 +126,14 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
       return row?.published ?? false;
     },
 
+    /** Tells which templates this worker knows now, after they were read again. */
+    async publishTemplates(templates: readonly PublishedTemplate[]): Promise<void> {
+      await rows("publish_templates", "select posthaste_private.publish_templates($1, $2)", [
+        settings.worker,
+        JSON.stringify(templates),
+      ]);
+    },
+
     /** What the database says it is, and whether it has come to another server. */
     async identity(): Promise<DatabaseIdentity> {
       const [row] = await rows<DatabaseIdentity>(
@@ -154,6 +162,8 @@ export interface PublishedTemplate {
   readonly name: string;
   readonly version: string;
   readonly required: readonly string[];
+  /** JSON types that a top-level parameter may have, by jsonb_typeof's names. */
+  readonly types: Readonly<Record<string, readonly string[]>>;
   readonly secrets: readonly string[];
   readonly on_unknown_outcome: "resend" | "fail" | null;
 }

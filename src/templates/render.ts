@@ -1,6 +1,6 @@
-import { render, toPlainText } from "@react-email/render";
-import { createElement } from "react";
+import { renderHtml } from "./html.ts";
 import { describeIssues } from "./parameters.ts";
+import { toPlainText } from "./plain-text.ts";
 import type { Props, Template } from "./template.ts";
 import { describeThrown } from "./thrown.ts";
 import { TIMED_OUT, within } from "./timeout.ts";
@@ -55,7 +55,7 @@ async function renderParts(template: Template, props: Props): Promise<Rendered> 
   const line = subject.replace(/[\x00-\x1f\x7f\u2028\u2029]+/g, " ").trim();
   if (line === "") return failed(`${template.shown}: \`subject\` must not be empty`);
 
-  const html = (await render(createElement(template.component, props))).replaceAll("\0", "");
+  const html = await renderHtml(template.component, props);
   if (html.replace(/<!.*?>/gs, "").trim() === "") {
     return failed(`${template.shown}: the component must return elements; it returned nothing`);
   }

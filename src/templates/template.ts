@@ -1,6 +1,7 @@
-import { inspect } from "node:util";
 import type { ComponentType } from "react";
+import { findProblem, type TemplateModule } from "./contract.ts";
 import type { TemplateFile } from "./find.ts";
+import { type ParameterTypes, parameterTypes } from "./parameter-types.ts";
 import { type ParametersSchema, requiredParameters } from "./parameters.ts";
 import type { SourcePositions } from "./thrown.ts";
 
@@ -19,13 +20,19 @@ export interface Template {
   readonly version: string;
   /** Top-level parameters that its schema asks for. */
   readonly required: readonly string[];
-  /** Parameters that are erased once the mail is sent: `export const secrets = ["code"]`. */
+  /** The JSON types of its top-level parameters, where the schema says them: `{"total": ["number", "null"]}`. */
+  readonly types: ParameterTypes;
+  /** Paths of parameters that are erased once the mail is sent: `export const secrets = ["code", "links.reset"]`. */
   readonly secrets: readonly string[];
+  /** Languages that it is written in, the default first; empty when it takes any. */
+  readonly locales: readonly string[];
   /** What this template wants after a hand-over without a reply; null: as configured. */
   readonly onUnknownOutcome: "resend" | "fail" | null;
   /** Why it cannot be used, with file and line; null when it can. */
   readonly broken: string | null;
-  /** Example parameters for previews and checks, by React Email's convention; null without. */
+  /** Example parameters for previews and checks by name: `PreviewProps` is `default`, then the named `samples`. */
+  readonly samples: ReadonlyMap<string, Props>;
+  /** The sample `default`; null without. */
   readonly previewProps: Props | null;
   readonly component: ComponentType<Props>;
   readonly subject: string | ((props: Props) => unknown);
@@ -34,9 +41,6 @@ export interface Template {
   readonly parameters: ParametersSchema | null;
   readonly positions: SourcePositions | null;
 }
-
-/** The module of a template as it was imported. */
-export type TemplateModule = Readonly<Record<string, unknown>>;
 
 /** Holds a module against the contract of a template. What does not fit makes it a broken template, with the reason. */
 export function readTemplate(
@@ -48,14 +52,21 @@ export function readTemplate(
   const problem = findProblem(module);
   if (problem) return brokenTemplate(file, `${file.shown}: ${problem}`, version);
   const exports = module as unknown as Exports;
+  const previewProps = exports.PreviewProps ?? exports.default.PreviewProps;
   return {
     ...file,
     version,
     required: exports.parameters ? requiredParameters(exports.parameters) : [],
+    types: parameterTypes(exports.parameters),
     secrets: exports.secrets ?? [],
+    locales: exports.locales ?? [],
     onUnknownOutcome: exports.onUnknownOutcome ?? null,
     broken: null,
-    previewProps: exports.PreviewProps ?? exports.default.PreviewProps ?? null,
+    samples: new Map([
+      ...(previewProps ? ([["default", previewProps]] as const) : []),
+      ...Object.entries(exports.samples ?? {}),
+    ]),
+    previewProps: previewProps ?? null,
     component: exports.default,
     subject: exports.subject,
     text: exports.text ?? null,
@@ -70,9 +81,12 @@ export function brokenTemplate(file: TemplateFile, broken: string, version = "")
     ...file,
     version,
     required: [],
+    types: {},
     secrets: [],
+    locales: [],
     onUnknownOutcome: null,
     broken,
+    samples: new Map(),
     previewProps: null,
     component: () => null,
     subject: "",
@@ -88,59 +102,9 @@ interface Exports {
   readonly subject: string | ((props: Props) => unknown);
   readonly parameters?: ParametersSchema;
   readonly PreviewProps?: Props;
+  readonly samples?: Readonly<Record<string, Props>>;
   readonly secrets?: readonly string[];
+  readonly locales?: readonly string[];
   readonly onUnknownOutcome?: "resend" | "fail";
   readonly text?: string | ((props: Props) => unknown);
-}
-
-/** The first rule of the contract that a module breaks, or null. */
-function findProblem(module: TemplateModule): string | null {
-  const { default: component, subject, parameters, secrets, onUnknownOutcome, text } = module;
-  if (typeof component !== "function") {
-    return `must export its component as default, a function; it exports ${show(component)}`;
-  }
-  if (typeof subject !== "string" && typeof subject !== "function") {
-    return `must export \`subject\`, a string or a function of the props; it exports ${show(subject)}`;
-  }
-  if (text !== undefined && typeof text !== "string" && typeof text !== "function") {
-    return `\`text\` must be a string or a function of the props, not ${show(text)}`;
-  }
-  if (onUnknownOutcome !== undefined && onUnknownOutcome !== "resend" && onUnknownOutcome !== "fail") {
-    return `\`onUnknownOutcome\` must be "resend" or "fail", not ${show(onUnknownOutcome)}`;
-  }
-  if (parameters !== undefined && typeof (parameters as ParametersSchema | null)?.safeParse !== "function") {
-    return `\`parameters\` must be a zod schema, not ${show(parameters)}`;
-  }
-  const known = knownParameters(parameters);
-  if (known?.includes("key")) {
-    return "must not have a parameter `key`: React keeps that name to itself; give it another one";
-  }
-  return findProblemOfSecrets(secrets, known);
-}
-
-/** A misspelt secret would be kept for ever, so every one must be a parameter where the parameters are known. */
-function findProblemOfSecrets(secrets: unknown, known: readonly string[] | null): string | null {
-  if (secrets === undefined) return null;
-  if (!Array.isArray(secrets) || !secrets.every((path) => typeof path === "string" && path !== "")) {
-    return `\`secrets\` must be an array of names of parameters, not ${show(secrets)}`;
-  }
-  const unknown = known
-    ? secrets.find((path: string) => !known.includes(path.split(".")[0] ?? ""))
-    : undefined;
-  return unknown === undefined
-    ? null
-    : `\`secrets\` names ${show(unknown)}, which is not one of its parameters`;
-}
-
-/** The keys of an object schema; null for other schemas, and without one. */
-function knownParameters(parameters: unknown): string[] | null {
-  const shape = (parameters as { shape?: unknown } | undefined)?.shape;
-  return typeof shape === "object" && shape !== null ? Object.keys(shape) : null;
-}
-
-function show(value: unknown): string {
-  if (value === undefined) return "nothing";
-  return typeof value === "string"
-    ? JSON.stringify(value)
-    : inspect(value, { depth: 0, breakLength: Infinity });
 }

@@ -112,8 +112,7 @@ export async function attempt(
     email,
     transport: name,
     subject: rendered.subject,
-    templateVersion: template.version,
-    onUnknownOutcome: template.onUnknownOutcome,
+    template,
   });
   return { ending, transport: { name, verdict } };
 }

@@ -1,6 +1,7 @@
 import type { ClaimedEmail, Outcome, RefusalReply } from "../database/store.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Envelope } from "../message/envelope.ts";
+import type { Template } from "../templates/load.ts";
 import type { SendReport } from "../transport/transport.ts";
 import type { Verdict } from "../transport/verdict.ts";
 
@@ -23,6 +24,7 @@ const NOTHING: Ending = {
   provider_response: null,
   template_version: null,
   on_unknown_outcome: null,
+  secrets: [],
 };
 
 /** An end before the mail server was asked, for good. */
@@ -46,8 +48,7 @@ export function endingOf(input: {
   email: ClaimedEmail;
   transport: string;
   subject: string;
-  templateVersion: string;
-  onUnknownOutcome: "resend" | "fail" | null;
+  template: Template;
 }): Ending {
   const { report, verdict, envelope } = input;
   const positions = new Map(envelope.recipients.map(({ wire, positions }) => [wire, positions]));
@@ -74,10 +75,12 @@ export function endingOf(input: {
     error_code: verdict.errorCode,
     error_message: sent && verdict.errorCode === null ? null : verdict.message,
     transport: input.transport,
-    subject: input.subject,
+    // The journal of outcomes is a file on disk: nothing that may repeat a secret goes there.
+    subject: input.template.secrets.length === 0 ? input.subject : null,
     provider_response: report.finalReply?.text ?? null,
-    template_version: input.templateVersion,
-    on_unknown_outcome: input.onUnknownOutcome,
+    template_version: input.template.version,
+    on_unknown_outcome: input.template.onUnknownOutcome,
+    secrets: input.template.secrets,
   };
 }
 

@@ -8,23 +8,31 @@ export async function loadCatalog(
   config: PosthasteConfig,
   log: Log,
   watch: boolean,
+  onReload: () => void,
 ): Promise<TemplateCatalog> {
   const tell = (catalog: TemplateCatalog) => {
     log("templates_loaded", { count: catalog.list().length });
     for (const { name, broken } of catalog.list())
       if (broken !== null) log("template_broken", { template: name });
   };
-  const catalog = await loadTemplates(config.emails, { watch, onReload: () => tell(catalog) });
+  const catalog = await loadTemplates(config.emails, {
+    watch,
+    onReload: () => {
+      tell(catalog);
+      onReload();
+    },
+  });
   tell(catalog);
   return catalog;
 }
 
 /** What a worker tells the database about its templates. */
 export function published(catalog: TemplateCatalog): PublishedTemplate[] {
-  return catalog.list().map(({ name, version, required, secrets, onUnknownOutcome }) => ({
+  return catalog.list().map(({ name, version, required, types, secrets, onUnknownOutcome }) => ({
     name,
     version,
     required,
+    types,
     secrets,
     on_unknown_outcome: onUnknownOutcome,
   }));

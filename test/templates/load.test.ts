@@ -104,7 +104,7 @@ test("a template that breaks the contract says which rule", async (t) => {
     /`subject`/,
     /zod schema/,
     /"resend" or "fail", not "retry"/,
-    /array of names/,
+    /array of paths/,
     /"cod"/,
     /`key`/,
     /`text`/,
