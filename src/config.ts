@@ -28,6 +28,38 @@ export interface PosthasteConfig {
   readonly from: string;
   /** Absolute path of the folder of templates. */
   readonly emails: string;
+/** How tokens (JWT) are checked. Each way has its algorithms, and a token cannot choose another. */
+export interface TokenSettings {
+  /**
+   * `secret`: HS256. `publicKey`: RS256 or ES256, as the key in PEM is RSA or P-256. `jwks`: RS256 and ES256, with the keys
+   * that this URL serves.
+   */
+  readonly key:
+    | { readonly kind: "secret"; readonly secret: string }
+    | { readonly kind: "publicKey"; readonly pem: string }
+    | { readonly kind: "jwks"; readonly url: string };
+  /** What `aud` must hold. Default `posthaste`. */
+  readonly audience: string;
+  /** What `iss` must be. Default `posthaste`. */
+  readonly issuer: string;
+}
+
+/** How `posthaste serve` listens and whom it answers. */
+export interface HttpSettings {
+  /** Address that it listens on. Default 127.0.0.1; any other one than loopback needs tokens. */
+  readonly host: string;
+  /** Default 5680. 0: any free one. */
+  readonly port: number;
+  /** Origins of browser pages that may ask besides its own, e.g. `https://admin.shop.example`. */
+  readonly origins: readonly string[];
+  /** Whether the schema can be asked for. Default: unless the environment is production. */
+  readonly introspection: boolean;
+  /** Whether GraphiQL is served. Default: as introspection. */
+  readonly graphiql: boolean;
+  /** null: no tokens, so nobody is anybody. */
+  readonly tokens: TokenSettings | null;
+}
+
   /** Absolute path of the folder for acceptances that the database could not take. */
   readonly journal: string;
   /** Transports by name; the first is the default one. */
@@ -68,3 +100,4 @@ export interface PosthasteConfig {
   /** How long FAILED mail keeps its secret parameters for a retry. Default 24 h. */
   readonly secretsAfterFailure: number;
 }
+  readonly http: HttpSettings;

@@ -7,4 +7,5 @@ export type {
   TransportOptions,
 } from "./configuration/options.ts";
 export { PosthastePreset } from "./preset.ts";
+export { PosthasteGraphilePreset } from "./graphile-preset.ts";
 export { sendEmail } from "./worker/send-email.ts";

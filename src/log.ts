@@ -66,6 +66,9 @@ export const EVENTS = {
   templates_loaded: { level: "info", text: "Templates loaded." },
   template_broken: { level: "warn", text: "A template cannot be loaded." },
   database_started: { level: "info", text: "The embedded PostgreSQL runs." },
+  http_started: { level: "info", text: "Answers GraphQL over HTTP." },
+  http_stopped: { level: "info", text: "Answers no more." },
+  http_failed: { level: "error", text: "A request failed unexpectedly.", limited: true },
   unexpected: { level: "error", text: "An unexpected error.", limited: true },
 } as const satisfies Record<string, EventKind>;
 
@@ -100,6 +103,10 @@ export interface LogFields {
   readonly signal?: string;
   readonly pool?: string;
   readonly pid?: number;
+  /** Where an HTTP server listens. */
+  readonly url?: string;
+  /** Told to a client in place of an error's text. */
+  readonly errorId?: string;
   /** Result of `describeError`. */
   readonly error?: ErrorDescription;
 }

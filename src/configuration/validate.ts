@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { PosthasteConfig, Timeouts, TransportSettings } from "../config.ts";
 import { formatDuration } from "./durations.ts";
+import { readHttp } from "./http.ts";
 import {
   allowance,
   duration,
@@ -39,6 +40,7 @@ export function validateConfiguration(input: ValidationInput): {
   const transports = readTransports(root.section("transports"), input, problems);
   const config: PosthasteConfig = {
     from: readFrom(root, input, problems),
+  const environment = root.option("environment", text, "production");
     emails: resolve(input.directory, root.option("emails", text, "./emails")),
     journal: resolve(input.directory, root.option("journal", text, "./.posthaste/journal")),
     transports,
@@ -59,6 +61,7 @@ export function validateConfiguration(input: ValidationInput): {
   root.rejectUnknown();
   return { config, problems };
 }
+    http: readHttp(root.section("http"), input.environment, environment, problems),
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
