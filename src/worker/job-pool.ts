@@ -52,6 +52,19 @@ export function keepJobPool(options: {
     });
     events.on("pool:listen:error", () => options.log("listener_lost"));
     const ended = endOf(events);
+    // When the answer to a fetch is lost, its jobs are locked by a pool that does not know of them. Unlocking those that it
+    // does know as well costs nothing: whoever comes second finds the mail taken.
+    let missed = false;
+    events.on("localQueue:getJobs:complete", () => {
+      if (!missed || pool === null) return;
+      missed = false;
+      options.engine.store.unlockJobs(pool.id).catch(() => {
+        missed = true;
+      });
+    });
+    const logger = graphileLogger(options.log, () => {
+      missed = true;
+    });
     // A pool of ours: Graphile Worker neither waits for the end of its own, nor keeps listening for errors until then.
     const connections = createPool({
       connectionString: options.connectionString,
@@ -60,7 +73,7 @@ export function keepJobPool(options: {
     });
     const runner = await run({
       pgPool: connections,
-      preset: { extends: [options.preset], worker: { events, logger: graphileLogger(options.log) } },
+      preset: { extends: [options.preset], worker: { events, logger } },
       noHandleSignals: true,
     }).catch(async (error) => {
       await connections.end();
@@ -108,9 +121,10 @@ function endOf(events: WorkerEvents): Promise<void> {
   });
 }
 
-/** Its warnings and errors may quote a job's failure, so only the fact is logged. */
-function graphileLogger(log: Log): Logger {
-  return new Logger(() => (level, _message, meta) => {
+/** Its warnings and errors may quote a job's failure, so only the fact is logged. No event but this line tells of a failed fetch. */
+function graphileLogger(log: Log, onFetchFailed: () => void): Logger {
+  return new Logger(() => (level, message, meta) => {
+    if (level === "error" && message.startsWith("Error occurred fetching jobs")) onFetchFailed();
     if (level === "error") log("job_failed", meta?.error ? { error: describeError(meta.error) } : {});
   });
 }
