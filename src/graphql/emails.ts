@@ -52,10 +52,15 @@ export const EmailsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
 
       "How many mails of each status."
       type EmailCounts {
+        "Those that wait."
         pending: CappedCount!
+        "Those that are being sent."
         sending: CappedCount!
+        "Those that were accepted."
         sent: CappedCount!
+        "Those that were given up."
         failed: CappedCount!
+        "Those that were withdrawn."
         cancelled: CappedCount!
         "All of them."
         total: CappedCount!

@@ -1,3 +1,4 @@
+import "./environment.ts";
 import { join } from "node:path";
 import type { HttpSettings, TokenSettings } from "../../src/config.ts";
 import type { Identity } from "../../src/graphql/http/identity.ts";
