@@ -135,6 +135,7 @@ suite("the same key", () => {
   test("of a deleted mail enqueues nothing: the first id, or no row of a plain insert", async () => {
     const idempotency_key = unique("order");
     const first = await enqueue(producer, { idempotency_key });
+    await pool.query("select posthaste.cancel($1)", [first]);
     await pool.query("delete from posthaste.email_messages where id = $1", [first]);
     assert.equal(await enqueue(producer, { idempotency_key }), first);
     assert.equal(await insert(producer, { idempotency_key }), undefined);

@@ -13,6 +13,7 @@ const TABLES: Record<string, string> = {
   "producer INSERT posthaste.email_messages":
     "attachments bcc cc expires_at from_address headers idempotency_key locale max_attempts owner parameters priority recipients reference reply_to send_at template transport",
   "producer SELECT posthaste.email_messages": "id idempotency_key",
+  "operator SELECT posthaste.email_archive": "*",
   "operator SELECT posthaste.email_attempts": "*",
   "operator SELECT posthaste.email_messages": "*",
   "operator SELECT posthaste.operator_actions": "*",
@@ -30,7 +31,7 @@ const FUNCTIONS: Record<string, string[]> = {
   producer: ["posthaste.email_status", "posthaste.enqueue", "posthaste.enqueue_row"],
   operator: [
     "posthaste.begin_action", "posthaste.cancel", "posthaste.cancel_matching", "posthaste.email_counts", "posthaste.email_of_key", "posthaste.email_page",
-    "posthaste.email_status", "posthaste.enqueue", "posthaste.pause", "posthaste.queue_stats", "posthaste.resume", "posthaste.retry", "posthaste.retry_matching",
+    "posthaste.email_status", "posthaste.enqueue", "posthaste.erase_recipient", "posthaste.pause", "posthaste.queue_stats", "posthaste.resume", "posthaste.retry", "posthaste.retry_matching",
     "posthaste.templates", "posthaste.transports", "posthaste_private.check_filter", "posthaste_private.default_transport",
     "posthaste_private.email_conditions", "posthaste_private.email_sources", "posthaste_private.reject", "posthaste_private.texts",
   ],
