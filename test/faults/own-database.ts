@@ -2,7 +2,7 @@ import { migrate } from "../../src/database/migrate.ts";
 import { createPool } from "../../src/database/pool.ts";
 import type { PostgresServer } from "../../src/database/postgres-server.ts";
 import { startServer } from "../server.ts";
-import type { SceneDatabase } from "./scene.ts";
+import type { SceneDatabase } from "./mails.ts";
 
 /** A migrated database in a server of its own, which can be stopped and started again. */
 export interface OwnDatabase extends SceneDatabase {

@@ -8,26 +8,18 @@ import { validateConfiguration } from "../../src/configuration/validate.ts";
 import type { PosthasteOptions } from "../../src/index.ts";
 import { createLog } from "../../src/log.ts";
 import { startWorker, type Worker } from "../../src/worker/worker.ts";
-import { createTestDatabase, type TestDatabase } from "../database.ts";
+import { createTestDatabase } from "../database.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../smtp-server.ts";
 import { eventually } from "./eventually.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { type Ledger, readLedger } from "./ledger.ts";
 import { createLogLines, type LogLines } from "./log-lines.ts";
+import { type Mails, mailsOf, type SceneDatabase } from "./mails.ts";
 import { type FaultyProxy, startProxy } from "./proxy.ts";
 import { spawnWorker, type WorkerProcess } from "./worker-process.ts";
 
-/** What a scene needs of its database. */
-export type SceneDatabase = Pick<TestDatabase, "connectionString" | "pool" | "query"> & {
-  close?(): Promise<void>;
-};
-
-/** A row of posthaste.email_messages. */
-// biome-ignore lint/suspicious/noExplicitAny: a test knows its columns.
-export type Row = Record<string, any> & { readonly id: string; readonly status: string };
-
 /** A database, a mail server and templates, with workers to be started between them. */
-export interface Scene {
+export interface Scene extends Mails {
   readonly database: SceneDatabase;
   readonly server: SmtpServer;
   /** Configuration of the workers, with what `startScene` was given. */
@@ -40,19 +32,6 @@ export interface Scene {
   process(changes?: WorkerChanges): Promise<WorkerProcess>;
   /** Starts a worker in this process: one at a time. */
   here(changes?: WorkerChanges): Promise<{ worker: Worker; log: LogLines; stop(): Promise<void> }>;
-  /** Enqueues a mail by posthaste.enqueue() with these arguments; its id. */
-  enqueue(values?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Enqueues `count` mails in one statement: to person1@customer.example and so on, parameters `{"n": 1}` and so on. */
-  enqueueMany(count: number): Promise<string[]>;
-  row(id: string): Promise<Row>;
-  /** The attempts of a mail, in order. */
-  attempts(id: string): Promise<Row[]>;
-  /** The row, as soon as it has this status. */
-  until(id: string, status: string, within?: number): Promise<Row>;
-  /** Makes a waiting mail due now. */
-  hurry(id: string): Promise<void>;
-  /** When no mail waits or is being sent any more. */
-  drained(within?: number): Promise<void>;
   /** Fails when an invariant is broken, or the ledger has anything that the test does not expect. */
   verify(expected?: Partial<Ledger>): Promise<void>;
 }
@@ -164,62 +143,7 @@ export async function startScene(
       closers.push(stop);
       return { worker, log, stop };
     },
-    async enqueue(values = {}) {
-      const all = { template: "plain", recipient: "ada@customer.example", ...values };
-      const named = Object.keys(all).map((name, index) => `${name} => $${index + 1}`);
-      const [row] = await database.query(
-        `select posthaste.enqueue(${named.join(", ")}) as id`,
-        Object.values(all),
-      );
-      return row.id;
-    },
-    async enqueueMany(count) {
-      const rows = await database.query(
-        `insert into posthaste.email_messages (template, recipients, parameters)
-         select 'plain', array[format('person%s@customer.example', n)], jsonb_build_object('n', n) from generate_series(1, $1) n
-         returning id`,
-        [count],
-      );
-      return rows.map(({ id }) => id);
-    },
-    async row(id) {
-      const [row] = await database.query<Row>("select * from posthaste.email_messages where id = $1", [id]);
-      assert.ok(row, `there is no mail ${id}`);
-      return row;
-    },
-    attempts: (id) =>
-      database.query<Row>("select * from posthaste.email_attempts where email_id = $1 order by number", [id]),
-    async until(id, status, within) {
-      let last: Row | undefined;
-      try {
-        return await eventually(
-          `${id} is ${status}`,
-          async () => {
-            last = await scene.row(id);
-            return last.status === status && last;
-          },
-          within,
-        );
-      } catch (error) {
-        throw new Error(`${(error as Error).message} Last: ${JSON.stringify(last)}`);
-      }
-    },
-    async hurry(id) {
-      await database.query("update posthaste.email_messages set next_attempt_at = now() where id = $1", [id]);
-      await database.query("select posthaste_private.add_jobs(array[$1::uuid])", [id]);
-    },
-    async drained(within = 30_000) {
-      await eventually(
-        "no mail waits or is being sent",
-        async () =>
-          (
-            await database.query(
-              "select from posthaste.email_messages where status in ('PENDING', 'SENDING') limit 1",
-            )
-          ).length === 0,
-        within,
-      );
-    },
+    ...mailsOf(database),
     async verify(expected = {}) {
       const none = { waiting: [], lost: [], duplicated: [], unflagged: [], unrecorded: [], unexpected: [] };
       assert.deepEqual(await readLedger(database, server.accepted), { ...none, ...expected });
