@@ -32,9 +32,12 @@ export function requiredParameters(schema: ParametersSchema): string[] {
   }
 }
 
-/** `items.0.price: expected number, received string; …`: every path and its rule, never a value. At most 2,000 characters. */
-export function describeIssues(issues: readonly Issue[]): string {
-  const text = issues.map((issue) => describeIssue(issue, [])).join("; ");
+/**
+ * `items.0.price: expected number, received string; …`: every path and its rule, never a value. At most 2,000 characters.
+ * @param hide takes secrets out of what an author's own rules say
+ */
+export function describeIssues(issues: readonly Issue[], hide: (text: string) => string): string {
+  const text = hide(issues.map((issue) => describeIssue(issue, [])).join("; "));
   return text.length > 2000 ? `${text.slice(0, 1999)}…` : text;
 }
 

@@ -1,6 +1,7 @@
 import { renderHtml } from "./html.ts";
 import { describeIssues } from "./parameters.ts";
 import { toPlainText } from "./plain-text.ts";
+import { hideSecrets } from "./secrets.ts";
 import type { Props, Template } from "./template.ts";
 import { describeThrown } from "./thrown.ts";
 import { TIMED_OUT, within } from "./timeout.ts";
@@ -16,7 +17,7 @@ export type Rendered =
 
 /**
  * Fills a template. Never throws, whatever the template does. No message repeats a parameter's value, but that what
- * a template throws is quoted (at most 500 characters), and may.
+ * a template throws is quoted (at most 500 characters), and may; not when the template has secret parameters.
  * @param options.locale given to the template as the prop `locale`; null leaves the prop to the parameters
  * @param options.timeout milliseconds for rendering that waits for something; code that never lets go of the
  * processor is not stopped by it
@@ -36,13 +37,18 @@ export async function renderTemplate(
     const message = `${template.shown}: did not end within ${options.timeout} ms (timeouts.render)`;
     return { ok: false, code: "render_timeout", message };
   } catch (error) {
-    return failed(describeThrown(error, template.shown, template.positions));
+    return failed(
+      describeThrown(error, template.shown, template.positions, { secret: template.secrets.length > 0 }),
+    );
   }
 }
 
 function checkParameters(template: Template, parameters: unknown): { readonly props: Props } | Failure {
   const result = template.parameters?.safeParse(parameters) ?? { success: true, data: parameters };
-  if (!result.success) return invalid(`${template.name}: ${describeIssues(result.error.issues)}`);
+  if (!result.success) {
+    const hide = hideSecrets(parameters, template.secrets);
+    return invalid(`${template.name}: ${describeIssues(result.error.issues, hide)}`);
+  }
   if (isObject(result.data)) return { props: result.data };
   return template.parameters
     ? failed(`${template.shown}: the schema \`parameters\` must give an object of props`)

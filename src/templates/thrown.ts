@@ -15,16 +15,23 @@ export function sourcePositions(url: string, map: SourceMapPayload): SourcePosit
 
 /**
  * Says what a template (`shown`: its file) threw and where, on one line of at most 500 characters:
- * `emails/order-confirmed.tsx:12:5: TypeError: …`. Never throws itself, whatever was thrown.
+ * `emails/order-confirmed.tsx:12:5: TypeError: …`. Never throws itself, whatever was thrown. With `secret` it keeps to
+ * itself what was said.
  *
  * Positions are mapped here, not by Node's `--enable-source-maps`, which is a setting of the whole process and
  * not ours to change in somebody's application.
  */
-export function describeThrown(thrown: unknown, shown: string, positions: SourcePositions | null): string {
+export function describeThrown(
+  thrown: unknown,
+  shown: string,
+  positions: SourcePositions | null,
+  options: { secret: boolean } = { secret: false },
+): string {
   let text: string;
   try {
     const place = positions && thrown instanceof Error ? findPlace(String(thrown.stack), positions) : null;
-    text = `${place ?? shown}: ${thrown instanceof Error ? String(thrown) : `threw ${show(thrown)}`}`;
+    const said = options.secret ? kindOf(thrown) : show(thrown);
+    text = `${place ?? shown}: ${said}`;
   } catch {
     text = `${shown}: threw something that cannot be shown`;
   }
@@ -43,6 +50,13 @@ function findPlace(stack: string, { url, map }: SourcePositions): string | null 
 }
 
 function show(thrown: unknown): string {
-  if (thrown === null || thrown === undefined) return `${thrown}`;
-  return `a ${typeof thrown}: ${String(thrown)}`;
+  if (thrown instanceof Error) return String(thrown);
+  if (thrown === null || thrown === undefined) return `threw ${thrown}`;
+  return `threw a ${typeof thrown}: ${String(thrown)}`;
+}
+
+/** Where parameters are secret, what is thrown may quote one. */
+function kindOf(thrown: unknown): string {
+  const kind = thrown instanceof Error && /^\w{1,60}$/.test(thrown.name) ? thrown.name : "threw something";
+  return `${kind} (its words are left out, because this template has secret parameters)`;
 }
