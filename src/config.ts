@@ -8,6 +8,12 @@ export interface TransportSettings {
   readonly idempotencyHeader: string | null;
 }
 
+/** Where a store of attachments keeps its files. */
+export interface StoreSettings {
+  /** Absolute path. */
+  readonly folder: string;
+}
+
 /** Limits for each phase of a send, in milliseconds. */
 export interface Timeouts {
   /** DNS, TCP and TLS. Default 10 s. */
@@ -66,6 +72,10 @@ export interface HttpSettings {
   readonly transports: ReadonlyMap<string, TransportSettings>;
   /** Name of the transport for mail that names none. */
   readonly defaultTransport: string;
+  /** Stores of attachments by name, besides `files`, which is the table posthaste.files. */
+  readonly stores: ReadonlyMap<string, StoreSettings>;
+  /** Octets that a message may have as it goes over the wire. Default 40,000,000. */
+  readonly maxMessageSize: number;
   /** Must equal the database's own, so that a copy does not mail people. Default `production`. */
   readonly environment: string;
   /** Only these may be mailed, addresses or `@domain`; null: everybody. */
@@ -78,7 +88,10 @@ export interface HttpSettings {
   readonly maintenanceInterval: number;
   /** How long a stopping worker waits for replies. Default 25 s. */
   readonly shutdownGrace: number;
-  readonly timeouts: Timeouts;
+  readonly timeouts: Timeouts & {
+    /** An answer of a store of attachments, and each piece of a file. Default 10 s. */
+    readonly store: number;
+  };
   readonly retry: {
     /** Delays after the first, second, … failed attempt; the last one repeats. */
     readonly delays: readonly number[];

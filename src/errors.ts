@@ -48,10 +48,15 @@ export const ERROR_CODES = {
     final: true,
     hint: "Restore the file, or enqueue a new mail that refers to the new one.",
   },
+  attachment_unavailable: {
+    sentence: "The store of an attachment cannot be read at the moment.",
+    final: false,
+    hint: "Nothing is lost and no attempt is spent; error_message says which store and why.",
+  },
   message_too_large: {
-    sentence: "The message is larger than the server accepts.",
+    sentence: "The message is larger than the server accepts, or than maxMessageSize.",
     final: true,
-    hint: "Send a link instead of the attachment, or raise the limit of the server.",
+    hint: "Send a link instead of the attachment, or raise the limit that error_message names.",
   },
   recipient_refused: {
     sentence: "The server refused the recipient for good.",

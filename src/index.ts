@@ -3,6 +3,7 @@ export type {
   Duration,
   PosthasteOptions,
   RetryOptions,
+  StoreOptions,
   TimeoutOptions,
   TransportOptions,
 } from "./configuration/options.ts";

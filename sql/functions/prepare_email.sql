@@ -20,6 +20,9 @@ begin
   new.max_attempts := coalesce(new.max_attempts, (posthaste_private.setting('max_attempts') #>> '{}')::int, 8);
   new.send_at := coalesce(new.send_at, now());
   perform posthaste_private.check_request(new);
+  if new.attachments <> '[]' then
+    new.attachments := posthaste_private.with_checksums(new.attachments);
+  end if;
 
   -- Whoever inserts, and whatever it says: the rest of the row belongs to Posthaste.
   new.id := coalesce(new.id, posthaste.new_id());

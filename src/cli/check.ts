@@ -9,9 +9,12 @@ export function registerCheck(program: Command): void {
   program
     .command("check")
     .description(
-      "Validates the configuration, the database, every template with its samples, and the transports.",
+      "Validates the configuration, the database, every template with its samples, the transports and the stores.",
     )
-    .option("--no-connect", "leave out what needs a connection: the database and the transports")
+    .option(
+      "--no-connect",
+      "leave out what the machine must have: the database, the transports and the stores",
+    )
     .option("--json", "print one JSON document")
     .action(async (options: { connect: boolean; json?: boolean }, command: Command) => {
       const findings = await check(command, options.connect);
@@ -30,7 +33,12 @@ async function check(command: Command, connect: boolean): Promise<readonly Findi
   const templates = await checkTemplates(loaded.config);
   if (!connect) return [...configuration, ...templates];
   const { checkDatabase, checkTransports } = await import("./check-connections.ts");
-  const connections = await Promise.all([checkDatabase(loaded.databaseUrl), checkTransports(loaded.config)]);
+  const { checkStores } = await import("./check-stores.ts");
+  const connections = await Promise.all([
+    checkDatabase(loaded.databaseUrl),
+    checkTransports(loaded.config),
+    checkStores(loaded.config),
+  ]);
   return [...configuration, ...templates, ...connections.flat()];
 }
 

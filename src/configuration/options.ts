@@ -25,6 +25,16 @@ export interface PosthasteOptions {
    */
   transports?: { readonly [name: string]: TransportOptions } | undefined;
   /**
+   * Stores of attachments by name (`a-z 0-9 _ -`): a storage_ref `invoices:2026/17.pdf` is a file of the store `invoices`.
+   * The store `files` is the table posthaste.files and always there. Default: no others.
+   */
+  stores?: { readonly [name: string]: StoreOptions } | undefined;
+  /**
+   * How large a message may be as it goes over the wire, where files are a third larger: `"25MB"`, `"10MiB"` or a number of
+   * octets. Default `"40MB"`, at least `"64kB"`. What a server says that it takes (SIZE) holds besides.
+   */
+  maxMessageSize?: string | number | undefined;
+  /**
    * Must equal the database's own setting `environment`, so that a copy of the production database does
    * not mail people from a developer's machine. Default `production`.
    */
@@ -85,6 +95,15 @@ export interface TransportOptions {
   idempotencyHeader?: string | null | undefined;
 }
 
+/** A store of attachments. */
+export interface StoreOptions {
+  /**
+   * Folder of the files, relative to the configuration file; keys are paths below it. Links in it are not followed, hidden
+   * files are not found. If it is a mounted volume, name a folder in it, so that a volume that is not mounted is noticed.
+   */
+  folder?: string | undefined;
+}
+
 /** How long each phase of a send may take; each at least `10ms`. */
 export interface TimeoutOptions {
   /** DNS, TCP and TLS. Default `10s`. */
@@ -100,6 +119,8 @@ export interface TimeoutOptions {
   finalReply?: Duration | undefined;
   /** Rendering one template. Default `10s`. */
   render?: Duration | undefined;
+  /** An answer of a store of attachments, and each piece of a file; never more than half of `command`. Default `10s`. */
+  store?: Duration | undefined;
 }
 
 /** When and how often a mail is tried again. */

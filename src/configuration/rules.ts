@@ -52,6 +52,23 @@ export function durations(least: number): Rule<readonly number[]> {
   };
 }
 
+/** A number of octets between two bounds, both included. */
+export function octets(least: number, most: number): Rule<number> {
+  return {
+    expected: `a size of at least ${least} octets, such as "25MB", "10MiB" or a number of octets`,
+    read: (value) => {
+      const [, number, unit = ""] =
+        /^(\d+(?:\.\d+)?)\s?(B|kB|MB|KiB|MiB)$/.exec(
+          typeof value === "number" ? `${value}B` : String(value),
+        ) ?? [];
+      const size = Math.round(Number(number) * (UNITS[unit] ?? Number.NaN));
+      return size >= least && size <= most ? size : undefined;
+    },
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, kB: 1e3, MB: 1e6, KiB: 2 ** 10, MiB: 2 ** 20 };
+
 /** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
   return {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { PosthasteConfig, Timeouts, TransportSettings } from "../config.ts";
+import type { PosthasteConfig, TransportSettings } from "../config.ts";
 import { formatDuration } from "./durations.ts";
 import { readHttp } from "./http.ts";
 import {
@@ -9,11 +9,13 @@ import {
   headerName,
   integer,
   mailbox,
+  octets,
   oneOf,
   smtpUrl,
   text,
 } from "./rules.ts";
 import { openSection, type Section } from "./section.ts";
+import { readStores } from "./stores.ts";
 
 /** Where the options come from. */
 export interface ValidationInput {
@@ -46,6 +48,8 @@ export function validateConfiguration(input: ValidationInput): {
     transports,
     defaultTransport: transports.keys().next().value ?? "default",
     environment: root.option("environment", text, "production"),
+    stores: readStores(root.section("stores"), input.directory, problems),
+    maxMessageSize: root.option("maxMessageSize", octets(64_000, 1e12), 40_000_000),
     allowedRecipients: root.option("allowedRecipients", allowance, null),
     concurrency: root.option("concurrency", integer(1, 1000), 20),
     // It is renewed each third of it, and a renewal needs a second to spare for a slow database.
@@ -121,7 +125,7 @@ function readTransports(
   return transports;
 }
 
-function readTimeouts(section: Section): Timeouts {
+function readTimeouts(section: Section): PosthasteConfig["timeouts"] {
   // A limit below 10 ms would refuse every healthy server.
   const limit = duration(10, 24 * HOUR);
   return {
@@ -130,6 +134,7 @@ function readTimeouts(section: Section): Timeouts {
     command: section.option("command", limit, 30_000),
     finalReply: section.option("finalReply", limit, 10 * MINUTE),
     render: section.option("render", limit, 10_000),
+    store: section.option("store", limit, 10_000),
   };
 }
 

@@ -50,6 +50,8 @@ export interface Attachment {
   readonly filename: string;
   readonly content_type: string;
   readonly storage_ref: string;
+  /** SHA-256 in hexadecimal, from enqueue or from the first attempt. */
+  readonly checksum?: string;
   readonly cid?: string;
   readonly owned?: boolean;
 }

@@ -60,6 +60,15 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
       return new Set(held.map(({ id }) => id));
     },
 
+    /** Keeps the checksums of a mail's files for its later attempts, unless the lease is lost. */
+    async pinAttachments(email: ClaimedEmail, checksums: readonly string[]): Promise<void> {
+      await rows("pin", "select posthaste_private.pin_attachments($1, $2, $3)", [
+        email.id,
+        email.lease_token,
+        checksums,
+      ]);
+    },
+
     /** Ends attempts. Each mail at most once in one call. */
     recordOutcomes: (outcomes: readonly Outcome[]): Promise<RecordedOutcome[]> =>
       rows("record", "select * from posthaste_private.record_outcomes($1, $2)", [

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import MailComposer from "nodemailer/lib/mail-composer";
-import { parseMailbox } from "./addresses.ts";
+import { isErased, parseMailbox } from "./addresses.ts";
+import { assemble, pieces, placeholder } from "./assemble.ts";
 import type { Attachment } from "./attachments.ts";
 
 /** A message as it goes over the wire. */
@@ -33,13 +34,15 @@ export interface MessageInput {
   readonly attachments: readonly Attachment[];
 }
 
-// Pieces this small let the transport see that a slow server is still reading.
-const CHUNK = 64 * 1024;
 const ALLOWED_HEADER =
   /^(X-[\x21-\x39\x3b-\x7e]+|List-Unsubscribe|List-Unsubscribe-Post|References|In-Reply-To)$/i;
 
-/** Makes the MIME message. Rejects only when nodemailer does, which would be a bug here. */
+/**
+ * Makes the MIME message. Its files are read only as it is streamed. Rejects only when nodemailer does, which would be a
+ * bug here.
+ */
 export async function composeMessage(input: MessageInput): Promise<ComposedMessage> {
+  const places = input.attachments.map((part) => ({ part, placeholder: placeholder() }));
   const octets = await new MailComposer({
     messageId: input.messageId,
     date: input.date,
@@ -51,10 +54,12 @@ export async function composeMessage(input: MessageInput): Promise<ComposedMessa
     text: wireText(input.text),
     html: wireText(input.html),
     headers: extraHeaders(input),
-    attachments: input.attachments.map(({ filename, contentType, content, cid }) => ({
+    attachments: places.map(({ part: { filename, contentType, cid }, placeholder }) => ({
       filename: oneLine(filename),
-      contentType: oneLine(contentType),
-      content,
+      contentType: leafType(contentType),
+      contentDisposition: cid === null ? "attachment" : "inline",
+      contentTransferEncoding: "base64",
+      content: placeholder.content,
       ...(cid === null ? {} : { cid: oneLine(cid) }),
     })),
     // Nothing in a mail may make the worker read a file or a URL.
@@ -63,10 +68,9 @@ export async function composeMessage(input: MessageInput): Promise<ComposedMessa
   })
     .compile()
     .build();
-  return {
-    size: octets.length,
-    stream: () => Readable.from(pieces(octets), { objectMode: false }),
-  };
+  const message =
+    places.length > 0 ? assemble(octets, places) : { size: octets.length, pieces: () => pieces(octets) };
+  return { size: message.size, stream: () => Readable.from(message.pieces(), { objectMode: false }) };
 }
 
 /** The Message-ID of a mail, fixed for all its attempts: `<id@domain of the sender>`, the domain in A-labels. */
@@ -79,7 +83,7 @@ export function messageIdFor(id: string, from: string): string {
 function headerAddresses(texts: readonly string[]): { name: string; address: string }[] {
   return texts.flatMap((text) => {
     const mailbox = parseMailbox(text);
-    if (mailbox === null) return [];
+    if (mailbox === null || isErased(mailbox)) return [];
     return [
       { name: oneLine(mailbox.name ?? ""), address: mailbox.needsSmtpUtf8 ? mailbox.address : mailbox.wire },
     ];
@@ -115,6 +119,7 @@ function wireText(text: string): string {
     .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, "");
 }
 
-function* pieces(octets: Buffer): Generator<Buffer> {
-  for (let start = 0; start < octets.length; start += CHUNK) yield octets.subarray(start, start + CHUNK);
+/** A part of one of these types would be read as parts or as a message of its own; SQL refuses them before. */
+function leafType(contentType: string): string {
+  return /^(multipart|message)\//i.test(contentType) ? "application/octet-stream" : oneLine(contentType);
 }

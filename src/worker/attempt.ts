@@ -1,12 +1,13 @@
 import type { PosthasteConfig } from "../config.ts";
 import type { ClaimedEmail } from "../database/store.ts";
-import { resolveAttachments } from "../message/attachments.ts";
 import { composeMessage } from "../message/compose.ts";
 import { buildEnvelope } from "../message/envelope.ts";
+import type { Instruments } from "../metrics/instruments.ts";
 import type { TemplateCatalog } from "../templates/load.ts";
 import { renderTemplate } from "../templates/render.ts";
 import type { Transport } from "../transport/transport.ts";
 import { judge, type Verdict } from "../transport/verdict.ts";
+import { type FileSources, filesOf, watched } from "./attachments.ts";
 import { reached } from "./crash-point.ts";
 import type { HeldLease } from "./leases.ts";
 import {
@@ -23,6 +24,8 @@ export interface AttemptTools {
   readonly config: PosthasteConfig;
   readonly catalog: TemplateCatalog;
   readonly transports: ReadonlyMap<string, Transport>;
+  readonly instruments: Instruments;
+  readonly files: FileSources;
   /** Whether another live worker has a template of this name. */
   readonly templateIsPublished: (name: string) => Promise<boolean>;
 }
@@ -44,10 +47,12 @@ export async function attempt(
   const template = tools.catalog.get(email.template);
   if (!template) return notAsked(await unknownTemplate(email, tools));
 
+  const began = performance.now();
   const rendered = await renderTemplate(template, email.parameters, {
     locale: email.locale,
     timeout: config.timeouts.render,
   });
+  tools.instruments.rendered(template.name, performance.now() - began);
   if (!rendered.ok) return notAsked(failedBeforeSending(rendered.code, rendered.message));
 
   const name = email.transport ?? config.defaultTransport;
@@ -75,10 +80,10 @@ export async function attempt(
     });
   }
 
-  const resolved = await resolveAttachments(email.attachments);
-  if (!resolved.ok) return notAsked(failedBeforeSending(resolved.code, resolved.message));
+  const files = await filesOf(email, tools.files);
+  if ("ending" in files) return notAsked(files.ending);
 
-  const message = await composeMessage({
+  const composed = await composeMessage({
     id: email.id,
     messageId: email.message_id,
     from,
@@ -91,8 +96,13 @@ export async function attempt(
     headers: email.headers,
     idempotencyHeader: config.transports.get(name)?.idempotencyHeader ?? null,
     date: new Date(),
-    attachments: resolved.attachments,
+    attachments: files.attachments,
   });
+  if (composed.size > config.maxMessageSize) {
+    const text = `The message has ${composed.size} octets; maxMessageSize is ${config.maxMessageSize}.`;
+    return notAsked(failedBeforeSending("message_too_large", text));
+  }
+  const { message, broken } = watched(composed);
   reached("before_send");
   const report = await transport.send({
     from: envelope.from,
@@ -103,6 +113,8 @@ export async function attempt(
   });
   // Given back before anything was handed over: not an event that says something about the mail or the server.
   if (lease.signal.aborted && !report.handedOver) return notAsked(RELEASED);
+  const withoutFile = broken();
+  if (withoutFile !== null) return notAsked(withoutFile);
 
   const verdict = judge(report, email.attempt_count);
   const ending = endingOf({

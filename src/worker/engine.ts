@@ -8,6 +8,7 @@ import { PosthasteError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
 import { version } from "../package-root.ts";
 import { createTransport } from "../transport/transport.ts";
+import { openFiles } from "./attachments.ts";
 import { createBreaker } from "./breaker.ts";
 import { createDeliver, type Deliver } from "./deliver.ts";
 import { startHeartbeat } from "./heartbeat.ts";
@@ -67,6 +68,11 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
     patience: patienceFor(config.lease),
   });
   const store = createStore(pool, storeSettings(config, id));
+  const files = openFiles(config, {
+    connectionString,
+    silence: patienceFor(config.lease),
+    pin: store.pinAttachments,
+  });
   const said = (event: Parameters<Log>[0]) => (error: unknown) => log(event, { error: describeError(error) });
 
   try {
@@ -131,6 +137,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       config,
       catalog,
       transports,
+      files,
       store,
       leases,
       recorder,
@@ -192,10 +199,12 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
         await allEnd([probed, ...[...transports.values()].map((transport) => transport.close())]);
         await catalog.close();
         await liveness.close();
+        await files.close();
         await pool.end();
       },
     };
   } catch (error) {
+    await files.close();
     await pool.end();
     await catalog.close();
     throw error;

@@ -28,12 +28,16 @@ const NOTHING: Ending = {
 };
 
 /** An end before the mail server was asked, for good. */
-export function failedBeforeSending(code: ErrorCode, message: string): Ending {
-  return { ...NOTHING, kind: "failed", phase: "render", error_code: code, error_message: message };
+export function failedBeforeSending(
+  code: ErrorCode,
+  message: string,
+  phase: "render" | "data" = "render",
+): Ending {
+  return { ...NOTHING, kind: "failed", phase, error_code: code, error_message: message };
 }
 
 /** An end before the mail server was asked that is not this mail's fault. */
-export function heldBack(code: ErrorCode, message: string, phase: "render" | "connect"): Ending {
+export function heldBack(code: ErrorCode, message: string, phase: "render" | "connect" | "data"): Ending {
   return { ...NOTHING, refund: "yes", phase, error_code: code, error_message: message };
 }
 

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
 import { type ParsedMail, simpleParser } from "mailparser";
-import { resolveAttachments } from "../../src/message/attachments.ts";
 import { composeMessage, type MessageInput, messageIdFor } from "../../src/message/compose.ts";
 
 const input: MessageInput = {
@@ -107,15 +106,6 @@ suite("a composed message", () => {
     assert.match(mail.text ?? "", /^file:/);
   });
 
-  test("carries attachments as they are", async () => {
-    const content = Buffer.from([0, 10, 13, 46, 255]);
-    const mail = await parsed({
-      attachments: [{ filename: "a\r\nb.bin", contentType: "application/x-a", content, cid: null }],
-    });
-    assert.deepEqual(mail.attachments[0]?.content, content);
-    assert.equal(mail.attachments[0]?.filename, "a b.bin");
-  });
-
   test("has no bare CR or LF, no further recipient, and reads back, whatever is in subject, bodies and headers", async () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 200 }),
@@ -156,20 +146,5 @@ suite("a composed message", () => {
 suite("a Message-ID", () => {
   test("is the id at the sender's domain in A-labels", () => {
     assert.equal(messageIdFor("42", "Shop <no@Bücher.example>"), "<42@xn--bcher-kva.example>");
-  });
-});
-
-suite("attachments", () => {
-  test("of a mail without any are none", async () => {
-    assert.deepEqual(await resolveAttachments([]), { ok: true, attachments: [] });
-  });
-
-  test("are missing while no store is configured", async () => {
-    const found = await resolveAttachments([
-      { filename: "a.pdf", content_type: "application/pdf", storage_ref: "x" },
-    ]);
-    assert.ok(!found.ok);
-    assert.equal(found.code, "attachment_missing");
-    assert.match(found.message, /a\.pdf/);
   });
 });

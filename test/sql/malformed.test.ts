@@ -94,6 +94,18 @@ const malformed: [string, string, string, Fields][] = [
     "a storage_ref with a hidden file",
     { attachments: attached({ storage_ref: "files:a/.ssh" }) },
   ],
+  [
+    "PH006",
+    "attachments",
+    "a content_type of parts",
+    { attachments: attached({ content_type: "multipart/mixed" }) },
+  ],
+  [
+    "PH006",
+    "attachments",
+    "a checksum that is no SHA-256",
+    { attachments: attached({ checksum: "d41d8cd98f00b204e9800998ecf8427e" }) },
+  ],
   ["PH006", "attachments", "a cid with a bracket", { attachments: attached({ cid: "a>b" }) }],
   ["PH006", "attachments", "a cid that is null", { attachments: attached({ cid: null }) }],
   ["PH006", "attachments", "an owned that is a string", { attachments: attached({ owned: "yes" }) }],

@@ -16,6 +16,7 @@ const TABLES: Record<string, string> = {
   "operator SELECT posthaste.email_archive": "*",
   "operator SELECT posthaste.email_attempts": "*",
   "operator SELECT posthaste.email_messages": "*",
+  "operator SELECT posthaste.files": "checksum content_type created_at id name size",
   "operator SELECT posthaste.operator_actions": "*",
   "operator SELECT posthaste_private.idempotency_keys": "email_id key",
   "operator SELECT posthaste_private.migrations": "*",
@@ -28,7 +29,7 @@ const TABLES: Record<string, string> = {
 
 /** Which functions each role may call. */
 const FUNCTIONS: Record<string, string[]> = {
-  producer: ["posthaste.email_status", "posthaste.enqueue", "posthaste.enqueue_row"],
+  producer: ["posthaste.email_status", "posthaste.enqueue", "posthaste.enqueue_row", "posthaste.put_file"],
   operator: [
     "posthaste.begin_action", "posthaste.cancel", "posthaste.cancel_matching", "posthaste.email_counts", "posthaste.email_of_key", "posthaste.email_page",
     "posthaste.email_status", "posthaste.enqueue", "posthaste.erase_recipient", "posthaste.pause", "posthaste.queue_stats", "posthaste.resume", "posthaste.retry", "posthaste.retry_matching",
