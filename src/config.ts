@@ -28,12 +28,6 @@ export interface Timeouts {
   readonly render: number;
 }
 
-/** The validated configuration, durations in milliseconds. A process that does not send may lack `from` ("") and transports. */
-export interface PosthasteConfig {
-  /** Default sender, `user@host` or `Name <user@host>`. POSTHASTE_FROM. */
-  readonly from: string;
-  /** Absolute path of the folder of templates. */
-  readonly emails: string;
 /** How tokens (JWT) are checked. Each way has its algorithms, and a token cannot choose another. */
 export interface TokenSettings {
   /**
@@ -66,6 +60,12 @@ export interface HttpSettings {
   readonly tokens: TokenSettings | null;
 }
 
+/** The validated configuration, durations in milliseconds. A process that does not send may lack `from` ("") and transports. */
+export interface PosthasteConfig {
+  /** Default sender, `user@host` or `Name <user@host>`. POSTHASTE_FROM. */
+  readonly from: string;
+  /** Absolute path of the folder of templates. */
+  readonly emails: string;
   /** Absolute path of the folder for acceptances that the database could not take. */
   readonly journal: string;
   /** Transports by name; the first is the default one. */
@@ -112,5 +112,5 @@ export interface HttpSettings {
   readonly onUnknownOutcome: "resend" | "fail";
   /** How long FAILED mail keeps its secret parameters for a retry. Default 24 h. */
   readonly secretsAfterFailure: number;
-}
   readonly http: HttpSettings;
+}

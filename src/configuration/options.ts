@@ -75,6 +75,8 @@ export interface PosthasteOptions {
    * them at once.
    */
   secretsAfterFailure?: Duration | undefined;
+  /** GraphQL over HTTP, for `posthaste serve`. */
+  http?: HttpOptions | undefined;
 }
 
 /** One mail server. */
@@ -85,8 +87,6 @@ export interface TransportOptions {
    */
   url?: string | undefined;
   /** Connections of one process to this server. Default 10, 1 to 1,000. Lower it when the provider limits them. */
-  /** GraphQL over HTTP, for `posthaste serve`. */
-  http?: HttpOptions | undefined;
   connections?: number | undefined;
   /**
    * Header that carries the mail's id to a provider which deduplicates on it, e.g.

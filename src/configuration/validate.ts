@@ -40,16 +40,16 @@ export function validateConfiguration(input: ValidationInput): {
   const problems: string[] = [];
   const root = openSection(input.options, "posthaste", problems);
   const transports = readTransports(root.section("transports"), input, problems);
+  const environment = root.option("environment", text, "production");
   const config: PosthasteConfig = {
     from: readFrom(root, input, problems),
-  const environment = root.option("environment", text, "production");
     emails: resolve(input.directory, root.option("emails", text, "./emails")),
     journal: resolve(input.directory, root.option("journal", text, "./.posthaste/journal")),
     transports,
     defaultTransport: transports.keys().next().value ?? "default",
-    environment: root.option("environment", text, "production"),
     stores: readStores(root.section("stores"), input.directory, problems),
     maxMessageSize: root.option("maxMessageSize", octets(64_000, 1e12), 40_000_000),
+    environment,
     allowedRecipients: root.option("allowedRecipients", allowance, null),
     concurrency: root.option("concurrency", integer(1, 1000), 20),
     // It is renewed each third of it, and a renewal needs a second to spare for a slow database.
@@ -61,11 +61,11 @@ export function validateConfiguration(input: ValidationInput): {
     breaker: readBreaker(root.section("breaker"), problems),
     onUnknownOutcome: root.option("onUnknownOutcome", oneOf("resend", "fail"), "resend"),
     secretsAfterFailure: root.option("secretsAfterFailure", duration(0), 24 * HOUR),
+    http: readHttp(root.section("http"), input.environment, environment, problems),
   };
   root.rejectUnknown();
   return { config, problems };
 }
-    http: readHttp(root.section("http"), input.environment, environment, problems),
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
