@@ -60,6 +60,14 @@ export interface HttpSettings {
   readonly tokens: TokenSettings | null;
 }
 
+/** Where /metrics is served without asking who asks. */
+export interface MetricsSettings {
+  /** Default 127.0.0.1. */
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+}
+
 /** The validated configuration, durations in milliseconds. A process that does not send may lack `from` ("") and transports. */
 export interface PosthasteConfig {
   /** Default sender, `user@host` or `Name <user@host>`. POSTHASTE_FROM. */
@@ -113,4 +121,6 @@ export interface PosthasteConfig {
   /** How long FAILED mail keeps its secret parameters for a retry. Default 24 h. */
   readonly secretsAfterFailure: number;
   readonly http: HttpSettings;
+  /** null: a worker serves no metrics. */
+  readonly metrics: MetricsSettings | null;
 }

@@ -69,6 +69,12 @@ export const EVENTS = {
   http_started: { level: "info", text: "Answers GraphQL over HTTP." },
   http_stopped: { level: "info", text: "Answers no more." },
   http_failed: { level: "error", text: "A request failed unexpectedly.", limited: true },
+  metrics_started: { level: "info", text: "Tells metrics." },
+  measuring_failed: {
+    level: "warn",
+    text: "The database does not tell its figures; metrics lack them.",
+    limited: true,
+  },
   unexpected: { level: "error", text: "An unexpected error.", limited: true },
 } as const satisfies Record<string, EventKind>;
 

@@ -12,14 +12,15 @@ const STEPS = ["templates", "message", "transport", "database", "stores"];
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(BASE.map((layer) => [layer, BASE])),
   ...Object.fromEntries(STEPS.map((layer) => [layer, BASE])),
-  worker: [...BASE, ...STEPS],
+  metrics: [...BASE, "database"],
+  worker: [...BASE, ...STEPS, "metrics"],
   // It shows a mail as the worker would render it.
-  graphql: [...BASE, "database", "templates"],
+  graphql: [...BASE, "database", "templates", "metrics"],
   "preset.ts": [...BASE, "worker"],
   "graphile-preset.ts": ["graphql"],
   "index.ts": [...BASE, "preset.ts", "graphile-preset.ts", "worker"],
   "graphile.config.ts": ["index.ts"],
-  cli: [...BASE, ...STEPS, "worker", "graphql", "preset.ts", "index.ts"],
+  cli: [...BASE, ...STEPS, "metrics", "worker", "graphql", "preset.ts", "index.ts"],
 };
 
 /** One door for each library: the only places that import it. */
@@ -38,6 +39,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   postgraphile: ["graphql/"],
   graphql: ["graphql/"],
   jose: ["graphql/http/"],
+  "@prometheus-io/client": ["metrics/"],
   commander: ["cli/"],
   "smtp-server": ["cli/demo/"],
   mailparser: ["cli/demo/"],

@@ -4,6 +4,7 @@ import { connect, requireDatabaseUrl } from "../database/pool.ts";
 import { createLog, describeError } from "../log.ts";
 import { startWorker, untilSignalled } from "../worker/worker.ts";
 import { configurationOf } from "./context.ts";
+import { withMetricsPort } from "./metrics-port.ts";
 import { awaitedProbes, untilIdle } from "./until-idle.ts";
 import { explained } from "./with-ledger.ts";
 
@@ -13,13 +14,17 @@ export interface RunOptions {
   readonly once: boolean;
   /** Bring the schema to this version first; null: it must be. */
   readonly migrate: { readonly roles: boolean } | null;
+  /** Port for /metrics instead of the configured one. */
+  readonly metricsPort: number | undefined;
 }
 
 /** Sends mail in this process until a signal comes (or, with `once`, there is nothing to send), and ends the process with exit code 0. */
 export async function runWorker(command: Command, options: RunOptions): Promise<void> {
   // A signal that comes while the worker starts ends it in good order too.
   const signalled = untilSignalled();
-  const { config, preset, databaseUrl } = await configurationOf(command, { sends: true });
+  const configuration = await configurationOf(command, { sends: true });
+  const { preset, databaseUrl } = configuration;
+  const config = withMetricsPort(configuration.config, options.metricsPort);
   const connectionString = requireDatabaseUrl(databaseUrl ?? "");
   if (options.migrate) {
     const { migrate } = await import("../database/migrate.ts");

@@ -1,5 +1,6 @@
 import "graphile-config";
 import type { HttpOptions } from "./http-options.ts";
+import type { MetricsOptions } from "./metrics-options.ts";
 
 /** A length of time: `"500ms"`, `"10s"`, `"2m"`, `"1h"`, `"5d"`, or a number of milliseconds. */
 export type Duration = string | number;
@@ -77,6 +78,8 @@ export interface PosthasteOptions {
   secretsAfterFailure?: Duration | undefined;
   /** GraphQL over HTTP, for `posthaste serve`. */
   http?: HttpOptions | undefined;
+  /** Where a worker serves its metrics for Prometheus, at /metrics. Default: nowhere. */
+  metrics?: MetricsOptions | undefined;
 }
 
 /** One mail server. */

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { PosthasteConfig, TransportSettings } from "../config.ts";
 import { formatDuration } from "./durations.ts";
 import { readHttp } from "./http.ts";
+import { readMetrics } from "./metrics.ts";
 import {
   allowance,
   duration,
@@ -62,6 +63,7 @@ export function validateConfiguration(input: ValidationInput): {
     onUnknownOutcome: root.option("onUnknownOutcome", oneOf("resend", "fail"), "resend"),
     secretsAfterFailure: root.option("secretsAfterFailure", duration(0), 24 * HOUR),
     http: readHttp(root.section("http"), input.environment, environment, problems),
+    metrics: readMetrics(root.section("metrics"), problems),
   };
   root.rejectUnknown();
   return { config, problems };

@@ -14,6 +14,8 @@ export interface PoolOptions {
   readonly max?: number | undefined;
   /** Milliseconds that a statement waits for a lock. Default: as long as it takes. */
   readonly lockTimeout?: number | undefined;
+  /** Milliseconds that a statement may take. Default: as long as it takes. */
+  readonly statementTimeout?: number | undefined;
   /** Milliseconds for which a connection may owe an answer without bringing an octet; then it is given up. Default: no limit. */
   readonly patience?: number | undefined;
   /** Told when an idle connection is lost; the pool opens another when it is needed. Default: nobody. */
@@ -27,6 +29,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: options.applicationName,
     max: options.max ?? 10,
     ...(options.lockTimeout === undefined ? {} : { lock_timeout: options.lockTimeout }),
+    ...(options.statementTimeout === undefined ? {} : { statement_timeout: options.statementTimeout }),
     connectionTimeoutMillis: CONNECT_TIMEOUT,
   });
   const onError = options.onError ?? (() => undefined);

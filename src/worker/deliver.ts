@@ -27,7 +27,9 @@ export type Deliver = (id: string, probing?: string) => Promise<boolean>;
 export function createDeliver(tools: DeliveryTools): Deliver {
   const claimTogether = createGroup<string, ClaimedEmail | undefined>(
     async (ids) => {
+      const began = performance.now();
       const claimed = await tools.store.claim(ids, null);
+      tools.instruments.claimed(performance.now() - began, claimed.map(waited));
       const byId = new Map(claimed.map((email) => [email.id, email]));
       return ids.map((id) => byId.get(id));
     },
@@ -53,4 +55,9 @@ export function createDeliver(tools: DeliveryTools): Deliver {
       lease.drop();
     }
   };
+}
+
+/** Milliseconds from the time when it was due to its claim, both by the database's clock. */
+function waited({ next_attempt_at: due, locked_at: claimed }: ClaimedEmail): number {
+  return claimed.getTime() - due.getTime();
 }

@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { WorkerEvents } from "graphile-worker";
 import type { PosthasteConfig } from "../config.ts";
-import { connect, createPool } from "../database/pool.ts";
-import { createStore, registerWorker, type Store } from "../database/store.ts";
+import { createPool } from "../database/pool.ts";
+import { createStore, type Store } from "../database/store.ts";
 import { PosthasteError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
-import { version } from "../package-root.ts";
-import { createTransport } from "../transport/transport.ts";
+import type { Expose } from "../metrics/metrics.ts";
 import { openFiles } from "./attachments.ts";
 import { createBreaker } from "./breaker.ts";
 import { createDeliver, type Deliver } from "./deliver.ts";
@@ -15,18 +14,24 @@ import { startHeartbeat } from "./heartbeat.ts";
 import { checkIdentity } from "./identity.ts";
 import { createJournal, replayJournals } from "./journal.ts";
 import { createLeases, patienceFor } from "./leases.ts";
-import { keepAlive } from "./liveness.ts";
 import { startLoop } from "./loop.ts";
 import { createMaintenance } from "./maintenance.ts";
+import { createMeasuring } from "./measuring.ts";
 import { loadCatalog, published } from "./published-templates.ts";
 import { createRecorder } from "./recorder.ts";
+import { keepRegistered } from "./registration.ts";
 import { reportOutcome } from "./report-outcome.ts";
 import { allEnd, settle } from "./settle.ts";
 import { storeSettings } from "./store-settings.ts";
+import { openTransports } from "./transports.ts";
 
 /** Everything between a job and a mail, for one process and one database. */
 export interface Engine {
   readonly store: Store;
+  /** The log that it was given, each line counted for the metrics. */
+  readonly log: Log;
+  /** Answers a scrape of its metrics. */
+  readonly expose: Expose;
   /** Takes one email on its way; see `createDeliver`. Rejects when no mail may be claimed at the moment. */
   deliver(id: string): Promise<void>;
   /** Tells the database which Graphile Worker pool is ours, so that jobs of dead ones are known, and watches its listener. */
@@ -49,14 +54,13 @@ export interface EngineOptions {
 }
 
 /** Loads templates, makes transports, registers the worker and starts its timers. Throws a PosthasteError when something is not as it must be. */
-export async function startEngine({ config, connectionString, log, watch }: EngineOptions): Promise<Engine> {
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const { config, connectionString, watch } = options;
   const id = `${hostname().slice(0, 40)}-${process.pid}-${randomBytes(4).toString("hex")}`;
-  const transports = new Map(
-    [...config.transports].map(([name, settings]) => [
-      name,
-      createTransport(name, settings, config.timeouts),
-    ]),
-  );
+  const knowsTemplate = (name: string) => catalog.get(name) !== undefined;
+  const measuring = createMeasuring({ config, connectionString, log: options.log, knowsTemplate });
+  const { log, instruments, expose } = measuring;
+  const transports = openTransports(config, instruments);
   const catalog = await loadCatalog(config, log, watch ?? false, () => {
     store.publishTemplates(published(catalog)).catch(said("maintenance_failed"));
   });
@@ -76,6 +80,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
   const said = (event: Parameters<Log>[0]) => (error: unknown) => log(event, { error: describeError(error) });
 
   try {
+    await measuring.serve();
     const installation = await checkIdentity(store, config, log);
     const replayed = await replayJournals({
       directory: config.journal,
@@ -85,25 +90,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
     });
     if (replayed > 0) log("outcomes_replayed", { count: replayed });
 
-    const liveness = await keepAlive({
-      connect: () =>
-        connect({
-          connectionString,
-          applicationName: "posthaste worker alive",
-          patience: patienceFor(config.lease),
-        }),
-      register: (client) =>
-        registerWorker(client, {
-          id,
-          host: `${hostname()}:${process.pid}`,
-          version,
-          defaultTransport: config.defaultTransport,
-          maxAttempts: config.retry.maxAttempts,
-          transports: [...transports.keys()],
-          templates: published(catalog),
-        }),
-      log,
-    });
+    const liveness = await keepRegistered({ id, config, connectionString, catalog, log });
 
     const leases = createLeases({
       extend: store.extendLeases,
@@ -120,7 +107,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       }),
       keepFor: config.lease * 2,
       onError: said("outcome_kept"),
-      onWritten: (recorded, outcome) => reportOutcome(log, recorded, outcome),
+      onWritten: (recorded, outcome) => reportOutcome(log, instruments, recorded, outcome),
     });
     const breaker = createBreaker({
       store,
@@ -137,6 +124,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       config,
       catalog,
       transports,
+      instruments,
       files,
       store,
       leases,
@@ -164,7 +152,7 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       log,
       onError: timers.onError,
     });
-    const maintenance = createMaintenance({ store, interval: config.maintenanceInterval, log });
+    const maintenance = createMaintenance({ store, interval: config.maintenanceInterval, log, instruments });
     const maintenanceLoop = startLoop(async () => {
       // What this process knows comes before what maintenance must guess from a lease that ran out while the database was away.
       await recorder.flush();
@@ -176,9 +164,17 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
       timers,
     );
 
+    measuring.tell(() => ({
+      sending: sending.size,
+      kept: recorder.kept,
+      connected: liveness.alive,
+      listening: heartbeat.listening,
+    }));
     let stopping = false;
     return {
       store,
+      log,
+      expose,
       async deliver(email) {
         if (stopping || !liveness.alive)
           throw new PosthasteError("No mail is claimed at the moment; the job comes again.");
@@ -199,11 +195,13 @@ export async function startEngine({ config, connectionString, log, watch }: Engi
         await allEnd([probed, ...[...transports.values()].map((transport) => transport.close())]);
         await catalog.close();
         await liveness.close();
+        await measuring.close();
         await files.close();
         await pool.end();
       },
     };
   } catch (error) {
+    await measuring.close();
     await files.close();
     await pool.end();
     await catalog.close();

@@ -12,6 +12,8 @@ const UNPROVEN = 2_000;
 export interface Heartbeat {
   attachPool(poolId: string, events: WorkerEvents): void;
   detachPool(): void;
+  /** Whether notifications reached it before the latest beat. */
+  readonly listening: boolean;
   close(): Promise<void>;
 }
 
@@ -26,10 +28,11 @@ export function startHeartbeat(options: {
 }): Heartbeat {
   const { store, liveness, interval, log } = options;
   let poolId: string | null = null;
+  let listening = false;
   const listener = createListener({ worker: options.worker, onLost: () => log("listener_lost") });
   const beats = startLoop(
     async () => {
-      const listening = listener.check();
+      listening = listener.check();
       if (liveness.alive) await store.beat(poolId, listening);
       return listening ? interval : Math.min(interval, UNPROVEN);
     },
@@ -45,6 +48,9 @@ export function startHeartbeat(options: {
     detachPool() {
       poolId = null;
       beats.within(0);
+    },
+    get listening() {
+      return listening;
     },
     close: () => beats.close(),
   };

@@ -1,5 +1,6 @@
 import type { MaintenanceReport, Store } from "../database/store.ts";
 import type { Log } from "../log.ts";
+import type { Instruments } from "../metrics/instruments.ts";
 
 /** Rows that one run looks at. */
 const BATCH = 2_000;
@@ -19,13 +20,19 @@ export interface Maintenance {
  * them run it each interval.
  * @param options.interval milliseconds between two runs
  */
-export function createMaintenance(options: { store: Store; interval: number; log: Log }): Maintenance {
+export function createMaintenance(options: {
+  store: Store;
+  interval: number;
+  log: Log;
+  instruments: Instruments;
+}): Maintenance {
   const soon = Math.min(SOON, options.interval);
   let pause = options.interval;
   return {
     async run() {
       // A little less than the pause, so that the jitter of the timer does not skip every second run.
       const report = await options.store.maintain(pause * 0.9, BATCH);
+      options.instruments.maintained(report);
       const settled = countChanges(report);
       if (settled > 0) options.log("maintenance_done", { count: settled });
       pause = report.more ? soon : options.interval;

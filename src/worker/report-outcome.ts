@@ -1,9 +1,25 @@
 import type { Outcome, RecordedOutcome } from "../database/store.ts";
 import type { EventName, Log } from "../log.ts";
+import type { Instruments } from "../metrics/instruments.ts";
 
-/** Writes the one log line of an outcome: no parameter, no address. */
-export function reportOutcome(log: Log, recorded: RecordedOutcome, outcome: Outcome): void {
-  log(eventOf(recorded, outcome), {
+/** Counts an outcome and writes its one log line: no parameter, no address. */
+export function reportOutcome(
+  log: Log,
+  instruments: Instruments,
+  recorded: RecordedOutcome,
+  outcome: Outcome,
+): void {
+  const event = eventOf(recorded, outcome);
+  const ended = recorded.applied === "recorded";
+  instruments.ended({
+    outcome: event.replace("email_", ""),
+    template: recorded.template,
+    transport: outcome.transport,
+    code: recorded.error_code,
+    flagged: ended && outcome.kind === "unknown",
+    refunded: ended && outcome.kind === "retry" && outcome.refund === "yes",
+  });
+  log(event, {
     id: recorded.id,
     key: recorded.idempotency_key,
     ...(recorded.template === null ? {} : { template: recorded.template }),

@@ -27,10 +27,11 @@ export interface WorkerOptions {
 
 /** Starts to send mail, in a process of its own: a stray rejection in a library is logged and does not end it. Throws a PosthasteError when the database, the configuration or the templates do not allow it. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { config, connectionString, log } = options;
-  const starting = startEngine({ config, connectionString, log, watch: options.watch });
+  const { config, connectionString } = options;
+  const starting = startEngine({ config, connectionString, log: options.log, watch: options.watch });
   provideEngine(starting);
   const engine = await starting;
+  const { log } = engine;
   process.on("unhandledRejection", (error) => log("unexpected", { error: describeError(error) }));
   const jobs = keepJobPool({
     preset: {
