@@ -16,6 +16,10 @@ export class Pool {
   readonly #idle: { session: Session; timer: NodeJS.Timeout }[] = [];
   readonly #waiting: { start(failure: Failure | null): void }[] = [];
   #busy = 0;
+  /** Whether the last login succeeded. */
+  #proven = false;
+  /** The login that others wait for; resolves with the refusal, or null. */
+  #trial: Promise<SendReport | null> | null = null;
   #closed = false;
   #onQuiet: () => void = () => {};
 
@@ -77,8 +81,26 @@ export class Pool {
   }
 
   async #onNew(signal: AbortSignal | undefined, use: UseSession): Promise<SendReport> {
+    // A wrong password must not be tried as often as mail is waiting: servers lock out who does. Until a login has
+    // succeeded, one session tries, and the others take a refusal as their own.
+    for (let trial = this.#trial; trial; trial = this.#trial) {
+      const refused = await trial;
+      if (refused) return refused;
+    }
     const session = new Session(this.#settings, this.#timeouts);
-    const opened = await session.open(signal);
+    const opening = session.open(signal).then((opened) => {
+      if (!("failure" in opened)) this.#proven = true;
+      else if (opened.failure.kind === "auth") this.#proven = false;
+      return opened;
+    });
+    if (!this.#proven) {
+      this.#trial = opening.then((opened) => {
+        this.#trial = null;
+        const refused = "failure" in opened && opened.failure.kind === "auth";
+        return refused ? failedReport(session.phase, opened.failure) : null;
+      });
+    }
+    const opened = await opening;
     return "failure" in opened ? failedReport(session.phase, opened.failure) : this.#run(session, use);
   }
 
