@@ -19,6 +19,9 @@ export const parameters = z.object({
 /** Erased from the database once the mail is sent. */
 export const secrets = ["code"];
 
+/** Dates and figures in the reader's English. */
+export const locales = ["en"];
+
 type Props = z.infer<typeof parameters> & { readonly locale?: string };
 
 /** Without the code: a subject is kept, and shown on locked screens. */

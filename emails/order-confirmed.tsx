@@ -1,8 +1,10 @@
 import { z } from "zod";
-import { day, money } from "./_components/format.ts";
+import { day, figure, money } from "./_components/format.ts";
 import { Layout } from "./_components/layout.tsx";
+import { ORDER_WORDS } from "./_components/orderWords.ts";
 import { Action, Lines, Note, Paragraph, Subtitle, Table, Title } from "./_components/parts.tsx";
 import { currency, instant, link, timeZone } from "./_components/schema.ts";
+import { wordsFor } from "./_components/words.ts";
 
 /** Number and name are enough; what else is given and not null is shown. Amounts are in the currency's main unit: 59.80. */
 export const parameters = z.object({
@@ -22,49 +24,59 @@ export const parameters = z.object({
   time_zone: timeZone,
 });
 
+/** The default first. */
+export const locales = ["en", "de", "ar"];
+
 type Props = z.infer<typeof parameters> & { readonly locale?: string };
 
-export const subject = ({ number }: Props) => `Order ${number} is confirmed`;
+export const subject = ({ number, locale }: Props) => wordsFor(ORDER_WORDS, locale).subject(String(number));
 
 export default function OrderConfirmed(props: Props) {
   const { number, customer_name, ordered_at, items, address, url, time_zone, locale } = props;
+  const words = wordsFor(ORDER_WORDS, locale);
   const amount = (value: number) => money(value, props.currency, locale);
+  const [before, after] = words.packing(ordered_at ? day(ordered_at, time_zone, locale) : null);
   return (
-    <Layout
-      preview={`Thank you, ${customer_name}. We are packing your order now.`}
-      reason={`You get this mail because you ordered at our shop.`}
-    >
-      <Title>Thank you, {customer_name}.</Title>
+    <Layout preview={words.preview(customer_name)} reason={words.reason} words={words.frame}>
+      <Title>{words.thanks(customer_name)}</Title>
       <Paragraph>
-        We have your order <strong style={{ whiteSpace: "nowrap" }}>{number}</strong>
-        {ordered_at ? ` of ${day(ordered_at, time_zone, locale)}` : ""} and are packing it now. You get
-        another mail as soon as it is on its way.
+        {before}
+        <strong dir="ltr" style={{ whiteSpace: "nowrap" }}>
+          {number}
+        </strong>
+        {after}
       </Paragraph>
-      {url ? <Action href={url}>View your order</Action> : null}
+      {url ? <Action href={url}>{words.view}</Action> : null}
       {items?.length ? (
         <Table
-          label="What you ordered"
-          head={["Item", "Qty", "Price"]}
-          rows={items.map(({ name, quantity, price }) => [name, String(quantity), amount(quantity * price)])}
+          dir={words.frame.dir}
+          label={words.table}
+          head={words.columns}
+          rows={items.map(({ name, quantity, price }) => [
+            name,
+            figure(quantity, locale),
+            amount(quantity * price),
+          ])}
           foot={sums(props, amount)}
         />
       ) : null}
       {address?.length ? (
         <>
-          <Subtitle>Delivery to</Subtitle>
+          <Subtitle>{words.deliveryTo}</Subtitle>
           <Lines lines={address} />
         </>
       ) : null}
-      <Note>Something not right? Write to us before the parcel leaves, and we will put it in order.</Note>
+      <Note>{words.mistake}</Note>
     </Layout>
   );
 }
 
-function sums({ shipping, discount, total }: Props, amount: (value: number) => string): string[][] {
+function sums({ shipping, discount, total, locale }: Props, amount: (value: number) => string): string[][] {
+  const words = wordsFor(ORDER_WORDS, locale);
   const rows: string[][] = [];
-  if (discount) rows.push(["Discount", "", amount(-discount)]);
-  if (isGiven(shipping)) rows.push(["Delivery", "", shipping === 0 ? "Free" : amount(shipping)]);
-  if (isGiven(total)) rows.push(["Total", "", amount(total)]);
+  if (discount) rows.push([words.discount, "", amount(-discount)]);
+  if (isGiven(shipping)) rows.push([words.delivery, "", shipping === 0 ? words.free : amount(shipping)]);
+  if (isGiven(total)) rows.push([words.total, "", amount(total)]);
   return rows;
 }
 
@@ -89,3 +101,15 @@ OrderConfirmed.PreviewProps = {
   url: "https://shop.example/orders/HR-20418",
   time_zone: "Europe/London",
 } satisfies z.input<typeof parameters>;
+
+export const samples = {
+  "number and name": { number: 20419, customer_name: "Jo" },
+  "free delivery": {
+    number: "HR-20420",
+    customer_name: "Reinhild Großmann-Öztürk",
+    items: [{ name: "Füllfederhalter", quantity: 1, price: 1250.5 }],
+    currency: "EUR",
+    shipping: 0,
+    total: 1250.5,
+  },
+} satisfies Record<string, z.input<typeof parameters>>;

@@ -17,6 +17,9 @@ export const parameters = z.object({
 /** Who has the link can take the account: it is erased from the database once the mail is sent. */
 export const secrets = ["url"];
 
+/** Dates and figures in the reader's English. */
+export const locales = ["en"];
+
 type Props = z.infer<typeof parameters> & { readonly locale?: string };
 
 export const subject = `Choose a new password for ${brand.name}`;

@@ -24,6 +24,9 @@ export const parameters = z.object({
   time_zone: timeZone,
 });
 
+/** Dates and figures in the reader's English. */
+export const locales = ["en"];
+
 type Props = z.infer<typeof parameters> & { readonly locale?: string };
 
 export const subject = (props: Props) =>

@@ -30,19 +30,14 @@ const dates = once((options: Intl.DateTimeFormatOptions, locale) => new Intl.Dat
 
 function once<Options, Format>(make: (options: Options, locale: string) => Format) {
   const made = new Map<string, Format>();
-  return (options: Options, readers?: string): Format => {
-    const locale = english(readers);
+  return (options: Options, readers = "en"): Format => {
+    // The shop is British: English without a country is its own.
+    const locale = readers === "en" ? "en-GB" : readers;
     const key = locale + JSON.stringify(options);
     const format = made.get(key) ?? make(options, locale);
+    // Zones and countries are many, and a worker runs for months.
+    if (made.size >= 500) made.clear();
     made.set(key, format);
     return format;
   };
-}
-
-/**
- * The wording of these mails is English, so dates and figures are written in the reader's English (`en-US`,
- * `en-IE`), and in British English for everybody else. Who translates the wording drops this rule.
- */
-function english(locale: string | undefined): string {
-  return /^en-[A-Z]{2}$/.test(locale ?? "") ? (locale as string) : "en-GB";
 }

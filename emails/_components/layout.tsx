@@ -1,6 +1,7 @@
 import { Body, Container, Head, Html, Link, Preview, Section, Text } from "@react-email/components";
 import type { ReactNode } from "react";
 import { brand, color, css, font } from "./theme.ts";
+import { FRAME, type FrameWords } from "./words.ts";
 
 interface LayoutProps {
   /** What the inbox shows after the subject. */
@@ -8,12 +9,14 @@ interface LayoutProps {
   /** Why the reader got this mail: the last line. */
   readonly reason: string;
   readonly children: ReactNode;
+  /** Words of the frame, and with them the language of the mail and its direction. Default: English. */
+  readonly words?: FrameWords;
 }
 
 /** The frame of every mail: the shop's name, a sheet with the content, and who sent it and why. */
-export function Layout({ preview, reason, children }: LayoutProps) {
+export function Layout({ preview, reason, children, words = FRAME.en }: LayoutProps) {
   return (
-    <Html lang="en" dir="ltr">
+    <Html lang={words.lang} dir={words.dir}>
       <Head>
         <meta name="color-scheme" content="light dark" />
         <meta name="supported-color-schemes" content="light dark" />
@@ -36,7 +39,7 @@ export function Layout({ preview, reason, children }: LayoutProps) {
             </Section>
             <Section className="foot" style={{ padding: "24px 48px 0" }}>
               <Text className="soft" style={styles.foot}>
-                {reason} Questions? Write to{" "}
+                {reason} {words.questions}{" "}
                 <Link className="soft" href={`mailto:${brand.support}`} style={styles.footLink}>
                   {brand.support}
                 </Link>

@@ -81,7 +81,7 @@ export function PlainLink({ href }: { readonly href: string }) {
 }
 
 /** A table of data, for screen readers and the text part too. The first column is text, the others are figures. */
-export function Table({ label, head, rows, foot = [] }: TableProps) {
+export function Table({ label, head, rows, foot = [], dir = "ltr" }: TableProps) {
   return (
     <table
       aria-label={label}
@@ -93,7 +93,7 @@ export function Table({ label, head, rows, foot = [] }: TableProps) {
       <thead>
         <tr>
           {head.map((name, column) => (
-            <th className="soft line" key={name} scope="col" style={cell(column, styles.head)}>
+            <th className="soft line" key={name} scope="col" style={cell(column, styles.head, dir)}>
               {name}
             </th>
           ))}
@@ -102,10 +102,15 @@ export function Table({ label, head, rows, foot = [] }: TableProps) {
       <tbody>
         {rows.map((cells, row) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place; texts repeat
-          <Row cells={cells} key={row} style={styles.cell} />
+          <Row cells={cells} dir={dir} key={row} style={styles.cell} />
         ))}
         {foot.map((cells, row) => (
-          <Row cells={cells} key={cells[0]} style={row === foot.length - 1 ? styles.total : styles.sum} />
+          <Row
+            cells={cells}
+            dir={dir}
+            key={cells[0]}
+            style={row === foot.length - 1 ? styles.total : styles.sum}
+          />
         ))}
       </tbody>
     </table>
@@ -119,14 +124,24 @@ interface TableProps {
   readonly rows: readonly (readonly string[])[];
   /** Sums below the rows; the last one is the total. */
   readonly foot?: readonly (readonly string[])[];
+  /** Which way the mail is written. Default: from left to right. */
+  readonly dir?: Direction;
 }
 
-function Row({ cells, style }: { readonly cells: readonly string[]; readonly style: CSSProperties }) {
+type Direction = "ltr" | "rtl";
+
+interface RowProps {
+  readonly cells: readonly string[];
+  readonly dir: Direction;
+  readonly style: CSSProperties;
+}
+
+function Row({ cells, dir, style }: RowProps) {
   return (
     <tr>
       {cells.map((text, column) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its column; texts repeat
-        <td className="ink line" key={column} style={cell(column, style)}>
+        <td className="ink line" key={column} style={cell(column, style, dir)}>
           {text}
         </td>
       ))}
@@ -134,9 +149,14 @@ function Row({ cells, style }: { readonly cells: readonly string[]; readonly sty
   );
 }
 
-function cell(column: number, style: CSSProperties): CSSProperties {
-  const figures: CSSProperties = { textAlign: "right", whiteSpace: "nowrap", paddingLeft: "16px" };
-  return column === 0 ? { ...style, textAlign: "left" } : { ...style, ...figures };
+/** Sides by name: Outlook does not know `start` and `end`. */
+function cell(column: number, style: CSSProperties, dir: Direction): CSSProperties {
+  const [start, end, padding] =
+    dir === "ltr"
+      ? (["left", "right", "paddingLeft"] as const)
+      : (["right", "left", "paddingRight"] as const);
+  if (column === 0) return { ...style, textAlign: start };
+  return { ...style, textAlign: end, whiteSpace: "nowrap", [padding]: "16px" };
 }
 
 const styles = {

@@ -2,7 +2,10 @@ import { PosthasteError } from "../errors.ts";
 
 /** One thing that `posthaste check` looked at. */
 export interface Finding {
+  /** False for an error; a warning is ok. */
   readonly ok: boolean;
+  /** It works, but an author should look at it. */
+  readonly warning?: true;
   /** What was looked at: `configuration`, `database`, `template order-confirmed`, `transport default`. */
   readonly subject: string;
   /** What was found, or what is wrong; on one line. */
@@ -19,6 +22,11 @@ export function fine(subject: string, detail: string): Finding {
 /** Something is wrong. */
 export function wrong(subject: string, detail: string, hint: string | null = null): Finding {
   return { ok: false, subject, detail: detail.replace(/\s*\n\s*/g, " "), hint };
+}
+
+/** Something works, but is probably not meant. */
+export function doubtful(subject: string, detail: string, hint: string | null = null): Finding {
+  return { ...wrong(subject, detail, hint), ok: true, warning: true };
 }
 
 /** What a PosthasteError says about the subject; any other error is thrown on. */

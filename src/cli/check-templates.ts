@@ -2,9 +2,10 @@ import type { PosthasteConfig } from "../config.ts";
 import { ERROR_CODES } from "../errors.ts";
 import { loadTemplates, type Template } from "../templates/load.ts";
 import { renderTemplate } from "../templates/render.ts";
-import { asFinding, type Finding, fine, wrong } from "./check-findings.ts";
+import { type Remark, reviewMail, reviewTemplate } from "../templates/review.ts";
+import { asFinding, doubtful, type Finding, fine, wrong } from "./check-findings.ts";
 
-/** Compiles every template and renders each with its `PreviewProps`. */
+/** Compiles every template, renders each with all its samples in all its locales, and looks at what comes out. */
 export async function checkTemplates(config: PosthasteConfig): Promise<readonly Finding[]> {
   const loaded = await loadTemplates(config.emails).catch(asFinding("templates"));
   if ("ok" in loaded) return [loaded];
@@ -15,19 +16,44 @@ export async function checkTemplates(config: PosthasteConfig): Promise<readonly 
   }
   const findings: Finding[] = [];
   // One by one: a template that takes long is not to eat the time limit of the others.
-  for (const template of templates) findings.push(await checkTemplate(template, config.timeouts.render));
+  for (const template of templates) findings.push(...(await checkTemplate(template, config.timeouts.render)));
   return findings;
 }
 
-async function checkTemplate(template: Template, timeout: number): Promise<Finding> {
+async function checkTemplate(template: Template, timeout: number): Promise<Finding[]> {
   const subject = `template ${template.name}`;
-  if (template.broken !== null) return wrong(subject, template.broken);
-  if (template.previewProps === null && template.required.length > 0) {
-    return fine(subject, "loads; it has no PreviewProps to be rendered with.");
+  if (template.broken !== null) return [wrong(subject, template.broken)];
+  const findings = reviewTemplate(template).map((remark) => asRemark(subject, template.shown, remark));
+  const rendered: string[] = [];
+  for (const { sample, props, locale } of variants(template)) {
+    const place = `${template.shown} (${[`sample ${sample}`, ...(locale === null ? [] : [locale])].join(", ")})`;
+    const mail = await renderTemplate(template, props, { locale, timeout });
+    if (mail.ok) {
+      rendered.push(mail.subject);
+      findings.push(...reviewMail(mail).map((remark) => asRemark(subject, place, remark)));
+    } else {
+      const hint =
+        mail.code === "parameters_invalid"
+          ? `Mend its ${sample === "default" ? "PreviewProps" : `sample ${JSON.stringify(sample)}`}.`
+          : ERROR_CODES[mail.code].hint;
+      findings.push(wrong(subject, `${place}: ${mail.message}`, hint));
+    }
   }
-  const rendered = await renderTemplate(template, template.previewProps ?? {}, { locale: null, timeout });
-  if (rendered.ok) return fine(subject, `renders as ${JSON.stringify(rendered.subject)}.`);
-  const hint =
-    rendered.code === "parameters_invalid" ? "Mend its PreviewProps." : ERROR_CODES[rendered.code].hint;
-  return wrong(subject, rendered.message, hint);
+  if (rendered.length > 0 && findings.every(({ ok }) => ok)) {
+    const more = rendered.length > 1 ? `, and in ${rendered.length - 1} other ways` : "";
+    findings.unshift(fine(subject, `renders as ${JSON.stringify(rendered[0])}${more}.`));
+  }
+  return findings;
+}
+
+/** Every sample in every locale; nothing at all when a template has no samples and cannot do without. */
+function* variants({ samples, locales, required }: Template) {
+  const all = samples.size > 0 || required.length > 0 ? samples : new Map([["default", {}]]);
+  for (const [sample, props] of all) {
+    for (const locale of locales.length > 0 ? locales : [null]) yield { sample, props, locale };
+  }
+}
+
+function asRemark(subject: string, place: string, { level, detail, hint }: Remark): Finding {
+  return (level === "error" ? wrong : doubtful)(subject, `${place}: ${detail}.`, hint);
 }

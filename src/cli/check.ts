@@ -64,8 +64,8 @@ async function checkConfiguration(loaded: LoadedConfiguration): Promise<readonly
   return findings.length > 0 ? findings : [fine(subject, loaded.file ?? "environment")];
 }
 
-function line({ ok, subject, detail, hint }: Finding): string {
-  return `${ok ? "ok   " : "ERROR"} ${subject}: ${detail}${hint === null ? "" : ` ${hint}`}`;
+function line({ ok, warning, subject, detail, hint }: Finding): string {
+  return `${warning ? "warn " : ok ? "ok   " : "ERROR"} ${subject}: ${detail}${hint === null ? "" : ` ${hint}`}`;
 }
 
 function asProblem(error: unknown): PosthasteError {

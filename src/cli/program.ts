@@ -10,6 +10,7 @@ import { registerList } from "./list.ts";
 import { registerMigrate } from "./migrate.ts";
 import { registerPause } from "./pause.ts";
 import { registerPreview } from "./preview.ts";
+import { registerRender } from "./render.ts";
 import { registerResume } from "./resume.ts";
 import { registerRetry } from "./retry.ts";
 import { registerServe } from "./serve.ts";
@@ -56,6 +57,7 @@ const COMMANDS = [
   registerResume,
   registerConfigure,
   registerPreview,
+  registerRender,
 ];
 
 const EPILOGUE = `

@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BrokenBundle, type Bundle, bundleTemplates } from "./bundle.ts";
 import type { TemplateModule } from "./contract.ts";
 import { findTemplateFiles, type TemplateFile } from "./find.ts";
+import { findRawHtml } from "./raw-html.ts";
 import { brokenTemplate, readTemplate, type Template } from "./template.ts";
 import { describeThrown, sourcePositions } from "./thrown.ts";
 import { TIMED_OUT, within } from "./timeout.ts";
@@ -75,7 +76,7 @@ async function readAll(root: string, before: Reading): Promise<Reading> {
       if (!bundle) continue;
       for (const input of "inputs" in bundle ? bundle.inputs : []) inputs.add(input);
       const old = before.templates.get(file.name);
-      templates.set(file.name, await readOne(file, bundle, old, join(folder, `${templates.size}.mjs`)));
+      templates.set(file.name, await readOne(root, file, bundle, old, join(folder, `${templates.size}.mjs`)));
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -84,6 +85,7 @@ async function readAll(root: string, before: Reading): Promise<Reading> {
 }
 
 async function readOne(
+  directory: string,
   file: TemplateFile,
   bundle: Bundle | BrokenBundle,
   old: Template | undefined,
@@ -96,7 +98,15 @@ async function readOne(
   await writeFile(path, bundle.code);
   try {
     const module = await within(IMPORT_TIMEOUT, import(url) as Promise<TemplateModule>);
-    if (module !== TIMED_OUT) return readTemplate(file, bundle.version, module, positions);
+    if (module !== TIMED_OUT) {
+      return readTemplate(
+        file,
+        bundle.version,
+        module,
+        positions,
+        await findRawHtml(bundle.inputs, dirname(directory)),
+      );
+    }
     const reason = `its top level did not end within ${IMPORT_TIMEOUT / 1000} s`;
     return brokenTemplate(file, `${file.shown}: ${reason}`, bundle.version);
   } catch (error) {

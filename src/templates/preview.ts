@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { PosthasteError } from "../errors.ts";
+import { makePreviewFolder } from "./preview-folder.ts";
 import { TIMED_OUT, within } from "./timeout.ts";
 
 /** React Email's own preview, running. */
@@ -20,25 +21,27 @@ export interface Preview {
 const START_TIMEOUT = 30_000;
 
 /**
- * Starts React Email's preview of a folder of templates: every template with its PreviewProps, redrawn at each save.
+ * Starts React Email's preview of a folder of templates: a page for every sample and locale, redrawn at each save.
  * It needs no network, is reachable from this machine only and ends with this process at the latest. It writes
- * only below node_modules and an empty folder in the user's configuration folder.
+ * only below node_modules, `.posthaste` beside the templates' folder, and an empty folder in the user's configuration
+ * folder.
  *
  * Two things in its toolbar do use the network, when somebody presses them: the spam check and "send" hand the
  * HTML to React Email's vendor.
  * @param directory the folder of templates
  * @param port where to listen; the next free one is taken when it is in use
- * @throws PosthasteError when react-email and @react-email/ui are not installed in the same version, or it does not start
+ * @throws PosthasteError when the folder cannot be read, react-email and @react-email/ui are not installed in the same version, or it does not start
  */
 export async function startPreview(directory: string, port: number): Promise<Preview> {
   const folder = resolve(directory);
   const { program, from } = findReactEmail(folder);
+  const pages = await makePreviewFolder(folder);
   const child = spawn(
     process.execPath,
     // Without its own two flags it would start itself a second time.
     [
       ...["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", "--import", PRELOAD],
-      ...[program, "dev", "--dir", relative(from, folder), "--port", String(port)],
+      ...[program, "dev", "--dir", relative(from, pages.path), "--port", String(port)],
     ],
     {
       cwd: from,
@@ -50,7 +53,10 @@ export async function startPreview(directory: string, port: number): Promise<Pre
     child.once("close", () => done());
     child.once("error", () => done());
   });
-  const close = (): Promise<void> => stop(child, ended);
+  const close = async (): Promise<void> => {
+    await stop(child, ended);
+    await pages.close();
+  };
 
   const started = await within(START_TIMEOUT, waitForAnswer(child)).catch((error: Error) => error);
   if (typeof started === "string") return { url: started, ended, close };

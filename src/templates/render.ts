@@ -1,4 +1,5 @@
 import { renderHtml } from "./html.ts";
+import { resolveLocale } from "./locale.ts";
 import { describeIssues } from "./parameters.ts";
 import { toPlainText } from "./plain-text.ts";
 import { hideSecrets } from "./secrets.ts";
@@ -18,7 +19,7 @@ export type Rendered =
 /**
  * Fills a template. Never throws, whatever the template does. No message repeats a parameter's value, but that what
  * a template throws is quoted (at most 500 characters), and may; not when the template has secret parameters.
- * @param options.locale given to the template as the prop `locale`; null leaves the prop to the parameters
+ * @param options.locale what the mail asks for; the template gets it as the prop `locale`, see `resolveLocale`
  * @param options.timeout milliseconds for rendering that waits for something; code that never lets go of the
  * processor is not stopped by it
  */
@@ -31,7 +32,8 @@ export async function renderTemplate(
   try {
     const checked = checkParameters(template, parameters);
     if ("code" in checked) return checked;
-    const props = options.locale === null ? checked.props : { ...checked.props, locale: options.locale };
+    const locale = resolveLocale(options.locale, template.locales);
+    const props = locale === null ? checked.props : { ...checked.props, locale };
     const rendered = await within(options.timeout, renderParts(template, props));
     if (rendered !== TIMED_OUT) return rendered;
     const message = `${template.shown}: did not end within ${options.timeout} ms (timeouts.render)`;
@@ -65,11 +67,19 @@ async function renderParts(template: Template, props: Props): Promise<Rendered> 
   if (html.replace(/<!.*?>/gs, "").trim() === "") {
     return failed(`${template.shown}: the component must return elements; it returned nothing`);
   }
+  if (DANGEROUS.test(html)) {
+    return failed(
+      `${template.shown}: a link has a scheme that runs or reads something; use https: or mailto:`,
+    );
+  }
   const text = template.text === null ? toPlainText(html) : await evaluate(template.text, props);
   if (typeof text !== "string") return failed(`${template.shown}: \`text\` must give a string`);
   // Unlike HTML, plain text is not escaped on its way to a terminal.
   return { ok: true, subject: line, html, text: text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, "") };
 }
+
+/** React itself stops javascript:. */
+const DANGEROUS = /\s(?:href|src|action|background)="\s*(?:javascript|vbscript|file|blob|data(?!:image\/)):/i;
 
 function evaluate(part: string | ((props: Props) => unknown), props: Props): unknown {
   return typeof part === "function" ? part(props) : part;

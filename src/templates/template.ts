@@ -34,6 +34,8 @@ export interface Template {
   readonly samples: ReadonlyMap<string, Props>;
   /** The sample `default`; null without. */
   readonly previewProps: Props | null;
+  /** Places where its files put raw HTML into the mail without saying why that is safe. */
+  readonly rawHtml: readonly string[];
   readonly component: ComponentType<Props>;
   readonly subject: string | ((props: Props) => unknown);
   /** The template's own text part; null: made from the HTML. */
@@ -48,6 +50,7 @@ export function readTemplate(
   version: string,
   module: TemplateModule,
   positions: SourcePositions,
+  rawHtml: readonly string[],
 ): Template {
   const problem = findProblem(module);
   if (problem) return brokenTemplate(file, `${file.shown}: ${problem}`, version);
@@ -67,6 +70,7 @@ export function readTemplate(
       ...Object.entries(exports.samples ?? {}),
     ]),
     previewProps: previewProps ?? null,
+    rawHtml,
     component: exports.default,
     subject: exports.subject,
     text: exports.text ?? null,
@@ -88,6 +92,7 @@ export function brokenTemplate(file: TemplateFile, broken: string, version = "")
     broken,
     samples: new Map(),
     previewProps: null,
+    rawHtml: [],
     component: () => null,
     subject: "",
     text: null,

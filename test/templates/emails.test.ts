@@ -30,7 +30,7 @@ test("these are all templates", () => {
 
 for (const [name, subject] of Object.entries(SUBJECTS)) {
   test(`${name} renders its example for every reader`, async () => {
-    for (const locale of [null, "en-US", "de-AT", "not a locale"]) {
+    for (const locale of [null, "en-US", "fr-CA", "not a locale", "en-u"]) {
       const rendered = await draw(template(name), template(name).previewProps, locale);
       assert.ok(rendered.ok, JSON.stringify(rendered));
       assert.equal(rendered.subject, subject);
@@ -109,6 +109,26 @@ test("order-confirmed shows items, sums, address and link, in the order's curren
     assert.ok(rendered.text.includes(part), part);
   }
   assert.match(rendered.html, /href="https:\/\/shop\.example\/orders\/HR-20418"/);
+});
+
+test("order-confirmed is written in the reader's language and direction, with the country's own dates and money", async () => {
+  const order = template("order-confirmed");
+  assert.deepEqual(order.locales, ["en", "de", "ar"]);
+  const cases: [locale: string, lang: string, dir: string, subject: string, date: string, total: string][] = [
+    ["en-US", "en", "ltr", "Order HR-20418 is confirmed", "Saturday, October 3, 2026", "£95.80"],
+    ["de-CH", "de", "ltr", "Ihre Bestellung HR-20418 ist bestätigt", "Samstag, 3. Oktober 2026", "£ 95.80"],
+    ["de", "de", "ltr", "Ihre Bestellung HR-20418 ist bestätigt", "Samstag, 3. Oktober 2026", "95,80 £"],
+    ["ar-EG", "ar", "rtl", "تم تأكيد طلبك HR-20418", "السبت، ٣ أكتوبر ٢٠٢٦", "٩٥٫٨٠"],
+    ["fr", "en", "ltr", "Order HR-20418 is confirmed", "Saturday, 3 October 2026", "£95.80"],
+  ];
+  for (const [locale, lang, dir, subject, date, total] of cases) {
+    const rendered = await draw(order, order.previewProps, locale);
+    assert.ok(rendered.ok, JSON.stringify(rendered));
+    assert.equal(rendered.subject, subject);
+    assert.match(rendered.html, new RegExp(`<html(?=[^>]* dir="${dir}")[^>]* lang="${lang}"`));
+    const text = rendered.text.replaceAll("\u00a0", " ");
+    for (const part of [date, total]) assert.ok(text.includes(part), `${locale}: ${part} in ${text}`);
+  }
 });
 
 test("text from a customer stays text", async () => {

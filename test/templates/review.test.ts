@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { reviewMail, reviewTemplate } from "../../src/templates/review.ts";
+import { draw, folderOf, load, source } from "./folder.ts";
+
+const GOOD = {
+  subject: "Order 1",
+  html: '<html lang="en"><body><p>Hello</p><a href="https://shop.example/?a=1&amp;b=2">Look</a></body></html>',
+  text: "Hello",
+};
+const remarks = (change: Partial<typeof GOOD>) =>
+  reviewMail({ ...GOOD, ...change }).map(({ level, detail }) => `${level}: ${detail}`);
+const body = (inner: string) => ({ html: `<html lang="en"><body>${inner}</body></html>` });
+
+test("a mail in order gets no remark", () => {
+  assert.deepEqual(remarks({}), []);
+  assert.deepEqual(
+    remarks(body('<img src="cid:logo" alt=""/><a href="mailto:a@shop.example">Write</a>')),
+    [],
+  );
+  // Words of code in attributes and styles are seen by nobody.
+  assert.deepEqual(remarks(body('<style>.undefined{}</style><p class="NaN">x</p>')), []);
+});
+
+const FAULTS: [fault: string, change: Partial<typeof GOOD>, expected: RegExp][] = [
+  ["undefined in the subject", { subject: "Hello undefined" }, /^error: the subject says "Hello undefined"/],
+  ["an object in the text", { text: "Total [object Object]" }, /^error: the text part says/],
+  ["NaN in the HTML", body("<p>NaN €</p>"), /^error: the HTML says "NaN €"/],
+  ["an invalid date", { text: "on Invalid Date" }, /^error: the text part says/],
+  ["an empty text", { text: " \n" }, /^error: the text part is empty/],
+  ["an image without alt", body('<img src="https://shop.example/x.png"/>'), /^error: an image has no alt/],
+  ["an image of the sender's disk", body('<img src="/static/x.png" alt=""/>'), /^error: an image comes from/],
+  [
+    "a link without encryption",
+    body('<a href="http://shop.example/">x</a>'),
+    /^error: a link leads to "http:/,
+  ],
+  ["a relative link", body('<a style="x" href="/orders/1">x</a>'), /^error: a link leads to "\/orders\/1"/],
+  ["an empty link", body('<a href="">x</a>'), /^error: a link leads to ""/],
+  ["a mail that is clipped", body("x".repeat(105_000)), /^warning: the HTML has 103 KB/],
+  ["no language", { html: "<html><body>x</body></html>" }, /^warning: the HTML names no language/],
+];
+for (const [fault, change, expected] of FAULTS) {
+  test(`${fault} is remarked, once`, () => {
+    const found = remarks(change);
+    assert.equal(found.length, 1, found.join("\n"));
+    assert.match(found[0] ?? "", expected);
+  });
+}
+
+test("an unknown language, raw HTML and a template without samples are remarked without rendering", async (t) => {
+  const folder = await folderOf(t, {
+    "_parts/rich.tsx": `export const Rich = ({ html }) => (
+      // raw-html: sanitised by the caller
+      <div dangerouslySetInnerHTML={{ __html: html }} />
+    );`,
+    "mail.tsx": `import { z } from "zod";
+      import { Rich } from "./_parts/rich";
+      export const parameters = z.object({ html: z.string() });
+      export const locales = ["en", "xx"];
+      export const subject = "x";
+      export default ({ html }) => <div><Rich html="" /><p dangerouslySetInnerHTML={{ __html: html }} /></div>;`,
+  });
+  const found = reviewTemplate((await folder.load()).get("mail")!);
+  assert.deepEqual(
+    found.map(({ level, detail }) => `${level}: ${detail}`),
+    [
+      "error: raw HTML at emails/mail.tsx:6",
+      'error: `locales` names "xx", which is not known',
+      "warning: it has no PreviewProps to be rendered with",
+    ],
+  );
+});
+
+test("links that run or read something are not sent, whatever the schema lets through", async (t) => {
+  const template = await load(t, source("return <a href={props.url}>x</a>;"));
+  for (const url of [
+    "javascript:alert(1)",
+    " JavaScript:x",
+    "data:text/html,x",
+    "file:///etc/passwd",
+    "vbscript:x",
+  ]) {
+    const rendered = await draw(template, { url });
+    const sent = rendered.ok ? rendered.html : "";
+    assert.doesNotMatch(sent, /href="\s*(javascript:(?!throw)|data:|file:|vbscript:)/i, url);
+  }
+  assert.equal((await draw(template, { url: "data:image/png;base64,AA" })).ok, true);
+  assert.equal((await draw(template, { url: "https://shop.example/?javascript:" })).ok, true);
+});
