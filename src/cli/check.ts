@@ -15,23 +15,31 @@ export function registerCheck(program: Command): void {
       "--no-connect",
       "leave out what the machine must have: the database, the transports and the stores",
     )
+    .option("--database", "also render the mail that waits in the database, and list what no longer fits")
     .option("--json", "print one JSON document")
-    .action(async (options: { connect: boolean; json?: boolean }, command: Command) => {
-      const findings = await check(command, options.connect);
+    .action(async (options: Options, command: Command) => {
+      const findings = await check(command, options);
       const ok = findings.every((finding) => finding.ok);
       answer(options.json, { ok, findings }, findings.map(line).join("\n"));
       if (!ok) process.exitCode = 1;
     });
 }
 
-async function check(command: Command, connect: boolean): Promise<readonly Finding[]> {
+interface Options {
+  readonly connect: boolean;
+  readonly database?: true;
+  readonly json?: boolean;
+}
+
+async function check(command: Command, { connect, database }: Options): Promise<readonly Finding[]> {
   const { readConfiguration } = await import("../configuration/load.ts");
   const loaded = await readConfiguration(loadOptionsOf(command, { sends: connect })).catch(asProblem);
   if (loaded instanceof PosthasteError) return [wrong("configuration", loaded.message)];
   const configuration = await checkConfiguration(loaded);
   const { checkTemplates } = await import("./check-templates.ts");
   const templates = await checkTemplates(loaded.config);
-  if (!connect) return [...configuration, ...templates];
+  const waiting = database ? await checkWaitingMail(loaded) : [];
+  if (!connect) return [...configuration, ...templates, ...waiting];
   const { checkDatabase, checkTransports } = await import("./check-connections.ts");
   const { checkStores } = await import("./check-stores.ts");
   const connections = await Promise.all([
@@ -39,7 +47,14 @@ async function check(command: Command, connect: boolean): Promise<readonly Findi
     checkTransports(loaded.config),
     checkStores(loaded.config),
   ]);
-  return [...configuration, ...templates, ...connections.flat()];
+  return [...configuration, ...templates, ...connections.flat(), ...waiting];
+}
+
+async function checkWaitingMail({ config, databaseUrl }: LoadedConfiguration): Promise<readonly Finding[]> {
+  if (databaseUrl === null) return [wrong("waiting mail", "There is no DATABASE_URL.", "Set it.")];
+  const { checkWaiting } = await import("./check-waiting.ts");
+  // What is wrong with the database itself is said by the check of the database.
+  return checkWaiting(config, databaseUrl).catch((error: Error) => [wrong("waiting mail", error.message)]);
 }
 
 async function checkConfiguration(loaded: LoadedConfiguration): Promise<readonly Finding[]> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createTestDatabase } from "../database.ts";
 import { folder, posthaste } from "./posthaste.ts";
 
 const CONFIG = `export default { posthaste: { from: "Shop <no-reply@shop.example>", transports: { default: { url: "smtp://127.0.0.1:1" } } } };`;
@@ -55,4 +56,71 @@ test("check --json prints one document and nothing else", async (t) => {
     ],
   );
   assert.deepEqual([run.code, run.stderr], [1, ""]);
+});
+
+test("check says what is wrong in which sample and locale, warns of what may be meant, and renders them all", async (t) => {
+  const directory = folder(t, {
+    "graphile.config.mjs": CONFIG,
+    "emails/order.tsx": `export const locales = ["en", "de"];
+      export const subject = ({ number, locale }) => (locale === "de" ? "Bestellung " : "Order ") + number;
+      export default function Order({ number, url }) { return <html><body><p>{String(number)}</p><a href={url}>x</a></body></html>; }
+      Order.PreviewProps = { number: 1, url: "https://shop.example" };
+      export const samples = { "no number": { url: "http://shop.example" } };`,
+  });
+  const run = await posthaste(directory, ["check", "--no-connect"]);
+  const place = (locale: string) => `template order: emails/order.tsx (sample no number, ${locale})`;
+  for (const line of [
+    `ERROR ${place("en")}: the subject says "Order undefined". A parameter is missing`,
+    `ERROR ${place("de")}: the subject says "Bestellung undefined".`,
+    `ERROR ${place("en")}: a link leads to "http://shop.example". Use an absolute https: URL`,
+    `warn  template order: emails/order.tsx (sample default, en): the HTML names no language.`,
+  ]) {
+    assert.ok(run.stdout.includes(line), `${line}\nin\n${run.stdout}`);
+  }
+  assert.equal(run.code, 1);
+});
+
+test("render prints subject and text, or one part, or the message, as the worker sends them", async (t) => {
+  const directory = folder(t, {
+    "graphile.config.mjs": CONFIG,
+    "emails/welcome.tsx": `${WELCOME}\nexport const locales = ["en", "de"];\nexport const samples = { other: { name: "Bo" } };`,
+  });
+  const render = (...args: string[]) => posthaste(directory, ["render", "welcome", ...args]);
+  assert.equal((await render()).stdout, "Subject: Welcome\n\nHello Ada\n");
+  assert.equal((await render("--sample", "other", "--text")).stdout, "Hello Bo\n");
+  assert.match((await render("--html")).stdout, /^<!DOCTYPE html.*<p>Hello <!-- -->Ada<\/p>\n$/s);
+  assert.match((await render("--eml")).stdout, /^Subject: Welcome\r$.*^Content-Type: text\/html/ms);
+  const wrong = await render("--sample", "othr");
+  assert.deepEqual(
+    [wrong.code, wrong.stderr],
+    [2, 'posthaste: emails/welcome.tsx has no sample "othr"; did you mean "other"?\n'],
+  );
+});
+
+test("check --database lists waiting mail that its template no longer takes, by id and without values", async (t) => {
+  const database = await createTestDatabase(t);
+  const directory = folder(t, {
+    "graphile.config.mjs": CONFIG,
+    "emails/welcome.tsx": `import { z } from "zod";\nexport const parameters = z.object({ name: z.string() });\n${WELCOME}`,
+  });
+  const environment = { DATABASE_URL: database.connectionString };
+  const check = () => posthaste(directory, ["check", "--no-connect", "--database"], environment);
+  const enqueue = async (template: string, parameters: object): Promise<string> =>
+    (
+      await database.query("select posthaste.enqueue($1, 'a@shop.example', $2) as id", [template, parameters])
+    )[0].id;
+  await enqueue("welcome", { name: "Ada" });
+  const fine = await check();
+  assert.match(fine.stdout, /^ok {4}waiting mail: .*: 1 of them fit their templates\.$/m);
+  assert.equal(fine.code, 0);
+  const misfit = await enqueue("welcome", { name: { secret: "value" } });
+  const gone = await enqueue("gone", {});
+  const run = await check();
+  assert.match(
+    run.stdout,
+    new RegExp(`^ERROR waiting mail: parameters_invalid: welcome: name: .*the newest ${misfit}`, "m"),
+  );
+  assert.match(run.stdout, new RegExp(`^ERROR waiting mail: template_not_found: .*"gone".*${gone}`, "m"));
+  assert.doesNotMatch(run.stdout, /secret|"value"/);
+  assert.equal(run.code, 1);
 });

@@ -1,0 +1,64 @@
+import type { PosthasteConfig } from "../config.ts";
+import { createLedger } from "../database/ledger.ts";
+import { createPool, describeDatabase } from "../database/pool.ts";
+import type { EmailRow } from "../database/store.ts";
+import { ERROR_CODES } from "../errors.ts";
+import { loadTemplates, type TemplateCatalog } from "../templates/load.ts";
+import { renderTemplate } from "../templates/render.ts";
+import { asFinding, doubtful, type Finding, fine, wrong } from "./check-findings.ts";
+
+/** The newest so many waiting mails are looked at. */
+const MOST = 10_000;
+
+/** Renders the mail that waits in the database with the templates as they are here, and says what would fail; nothing is changed. */
+export async function checkWaiting(
+  config: PosthasteConfig,
+  databaseUrl: string,
+): Promise<readonly Finding[]> {
+  const subject = "waiting mail";
+  const catalog = await loadTemplates(config.emails).catch(asFinding(subject));
+  if ("ok" in catalog) return [catalog];
+  await catalog.close();
+  const pool = createPool({ connectionString: databaseUrl, applicationName: "posthaste check", max: 1 });
+  try {
+    const waiting = await createLedger(pool).list({ status: "PENDING" }, MOST);
+    const misfits = await findMisfits(waiting, catalog, config.timeouts.render);
+    const findings = [...misfits].map(([problem, { ids, hint }]) =>
+      wrong(subject, `${problem} (${ids.length} of them, the newest ${ids[0]})`, hint),
+    );
+    if (waiting.length === MOST) findings.push(doubtful(subject, `Only the newest ${MOST} were looked at.`));
+    return findings.some(({ ok }) => !ok)
+      ? findings
+      : [
+          fine(subject, `${describeDatabase(databaseUrl)}: ${waiting.length} of them fit their templates.`),
+          ...findings,
+        ];
+  } finally {
+    await pool.end();
+  }
+}
+
+/** What would fail, by what would be said of it. */
+async function findMisfits(
+  waiting: readonly EmailRow[],
+  catalog: TemplateCatalog,
+  timeout: number,
+): Promise<Map<string, { ids: string[]; hint: string }>> {
+  const misfits = new Map<string, { ids: string[]; hint: string }>();
+  for (const { id, template: name, parameters, locale } of waiting) {
+    const template = catalog.get(name);
+    const mail = template
+      ? await renderTemplate(template, parameters, { locale, timeout })
+      : ({
+          ok: false,
+          code: "template_not_found",
+          message: `there is no template ${JSON.stringify(name)}`,
+        } as const);
+    if (mail.ok) continue;
+    const problem = `${mail.code}: ${mail.message}`;
+    const known = misfits.get(problem) ?? { ids: [], hint: ERROR_CODES[mail.code].hint };
+    known.ids.push(id);
+    misfits.set(problem, known);
+  }
+  return misfits;
+}
