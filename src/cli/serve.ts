@@ -8,7 +8,7 @@ export function registerServe(program: Command): void {
   program
     .command("serve")
     .description(
-      "Serves status and actions over GraphQL at /graphql, with /livez and /readyz, until it is stopped.",
+      "Serves status and actions over GraphQL at /graphql, with /metrics, /livez and /readyz, until it is stopped.",
     )
     .option("--host <address>", "address to listen on (default: posthaste.http.host, else 127.0.0.1)")
     .option("--port <number>", "port to listen on (default: posthaste.http.port, else 5680)", portOf)

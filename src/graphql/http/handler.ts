@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describeError, type Log } from "../../log.ts";
+import type { Expose } from "../../metrics/metrics.ts";
 import { authenticate, type Gatekeeper } from "./authenticate.ts";
 import { readBody } from "./body.ts";
 import type { Answer, Gateway } from "./gateway.ts";
@@ -15,6 +16,7 @@ export interface HandlerParts {
   readonly origins: OriginRules;
   readonly graphiql: boolean;
   readonly readiness: () => Promise<Readiness>;
+  readonly metrics: Expose;
   readonly log: Log;
 }
 
@@ -41,12 +43,13 @@ async function answerTo(request: IncomingMessage, parts: HandlerParts): Promise<
   const { method = "" } = request;
   if (path === "/livez" || path === "/readyz") return health(path, method, parts.readiness);
   if (path === "/graphql") return graphql(request, parts);
+  if (path === "/metrics") return metrics(request, parts);
   if (parts.graphiql && (path === "/graphiql" || path.startsWith("/ruru-static/"))) {
     checkOrigin(request, parts.origins);
     allow(method, "GET");
     return withPolicy(await parts.gateway.page(path));
   }
-  throw new Refused(404, "There are /graphql, /livez and /readyz here.");
+  throw new Refused(404, "There are /graphql, /metrics, /livez and /readyz here.");
 }
 
 async function health(path: string, method: string, readiness: () => Promise<Readiness>): Promise<Answer> {
@@ -54,6 +57,16 @@ async function health(path: string, method: string, readiness: () => Promise<Rea
   if (path === "/livez") return json(200, { alive: true });
   const found = await readiness();
   return json(found.ready ? 200 : 503, found);
+}
+
+/** For operators alone: how much an application sends, and what of it fails, is nobody else's business. */
+async function metrics(request: IncomingMessage, parts: HandlerParts): Promise<Answer> {
+  checkOrigin(request, parts.origins);
+  allow(request.method ?? "", "GET", "HEAD");
+  const { role } = await authenticate(request, parts.gatekeeper);
+  if (role !== "operator") throw new Refused(403, "Metrics are for operators.");
+  const { contentType, body } = await parts.metrics();
+  return { status: 200, headers: { "Content-Type": contentType }, body };
 }
 
 async function graphql(request: IncomingMessage, parts: HandlerParts): Promise<Answer> {

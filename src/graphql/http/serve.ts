@@ -5,9 +5,11 @@ import { makeSchema } from "postgraphile";
 import type { HttpSettings } from "../../config.ts";
 import { schemaError } from "../../database/check-schema.ts";
 import { checkHttpLogin, schemaForHttp } from "../../database/http-login.ts";
+import { readMeasurementsAsOperator } from "../../database/measurements.ts";
 import { connectionError, createPool } from "../../database/pool.ts";
 import { PosthasteError } from "../../errors.ts";
 import { describeError, type Log } from "../../log.ts";
+import { createHttpMetrics } from "../../metrics/metrics.ts";
 import { loadTemplates, type TemplateCatalog } from "../../templates/load.ts";
 import { ownPreset } from "../own-preset.ts";
 import { createFailures } from "./failures.ts";
@@ -51,8 +53,20 @@ export async function startHttp(options: ServeOptions): Promise<HttpServer> {
   const pool = createPool({ connectionString, applicationName: "posthaste http", max: 10 });
   // Of its own: health is asked for most when all others are busy.
   const healthPool = createPool({ connectionString, applicationName: "posthaste http health", max: 1 });
+  const metricsPool = createPool({
+    connectionString,
+    applicationName: "posthaste http metrics",
+    max: 1,
+    statementTimeout: 10_000,
+    patience: 15_000,
+  });
   const templates = catalogOnDemand(options);
-  const closing: (() => Promise<unknown>)[] = [() => pool.end(), () => healthPool.end(), templates.close];
+  const closing: (() => Promise<unknown>)[] = [
+    () => pool.end(),
+    () => healthPool.end(),
+    () => metricsPool.end(),
+    templates.close,
+  ];
   const stop = async (): Promise<void> => {
     for (const close of closing.splice(0).reverse()) await close();
   };
@@ -76,6 +90,12 @@ export async function startHttp(options: ServeOptions): Promise<HttpServer> {
       },
       origins: { origins: settings.origins, loopbackOnly: options.withoutToken !== null },
       graphiql: settings.graphiql,
+      metrics: createHttpMetrics(() =>
+        readMeasurementsAsOperator(metricsPool).catch((error: unknown) => {
+          log("measuring_failed", { error: describeError(error) });
+          throw error;
+        }),
+      ),
       readiness: createReadiness(async () => (await schemaForHttp(healthPool)).state === "ok"),
       log,
     });
