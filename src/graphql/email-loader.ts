@@ -20,26 +20,28 @@ interface Info {
   readonly attributes: readonly PropertyKey[];
 }
 
-function load(client: PgClient, ids: readonly (string | null)[], { attributes }: Info) {
+function load(client: PgClient, ids: readonly (string | null | undefined)[], { attributes }: Info) {
   return safely(async () => {
     const rows = await emailsById(
       client,
-      ids.filter((id) => id !== null),
+      ids.filter((id) => typeof id === "string"),
       attributes as (keyof EmailRow)[],
     );
     let next = 0;
-    return ids.map((id) => (id === null ? null : (rows[next++] ?? null)));
+    return ids.map((id) => (typeof id !== "string" ? null : (rows[next++] ?? null)));
   });
 }
 
 // Two loaders, hence two statements: what an operator alone may read must not take the rest down with it.
 const viewerColumns = {
   name: "emails",
-  load: (client: PgClient, ids: readonly (string | null)[], info: Info) => load(client, ids, info),
+  load: (client: PgClient, ids: readonly (string | null | undefined)[], info: Info) =>
+    load(client, ids, info),
 };
 const operatorColumns = {
   name: "emailsForOperators",
-  load: (client: PgClient, ids: readonly (string | null)[], info: Info) => load(client, ids, info),
+  load: (client: PgClient, ids: readonly (string | null | undefined)[], info: Info) =>
+    load(client, ids, info),
 };
 const keys = {
   name: "emailOfKey",

@@ -100,6 +100,8 @@ async function actOnAll(
   request: Request,
 ) {
   const { filter, dryRun, max } = request;
+  // Nothing is matched, but the right to act is asked for before anything is told.
+  if (dryRun) await inTransaction((client) => actOnMatching(client, action, { id: [] }, { dryRun, max: 1 }));
   const begun = dryRun ? null : await inTransaction((client) => beginAction(client, action, filter));
   const narrowed = narrow(filter, status);
   const outcomes = new Map<string, number>();

@@ -10,21 +10,14 @@ import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import { PostGraphileRelayPreset } from "postgraphile/presets/relay";
 import { makeV4Preset } from "postgraphile/presets/v4";
 import { PosthasteGraphilePreset } from "posthaste";
-import { ownPreset } from "../../src/graphql/own-preset.ts";
 import { createTestDatabase } from "../database.ts";
+import { schemaOfServer } from "./own-schema.ts";
 
 const FILE = join(import.meta.dirname, "schema.graphql");
 const database = await createTestDatabase();
 await database.query("create table public.customers (id int primary key, name text)");
 
-const own = await schemaOf(
-  ownPreset({
-    pool: database.pool,
-    settings: { introspection: true, graphiql: true },
-    templates: () => Promise.reject(new Error("not needed")),
-    onMaskedError: () => undefined,
-  }),
-);
+const own = await schemaOfServer(database.pool);
 
 async function schemaOf(preset: GraphileConfig.Preset): Promise<GraphQLSchema> {
   return (await makeSchema(preset)).schema;
