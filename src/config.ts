@@ -28,6 +28,22 @@ export interface Timeouts {
   readonly render: number;
 }
 
+/** How long mail stays after its end, in milliseconds; null: for ever. */
+export interface RetentionSettings {
+  /** Default 90 days. */
+  readonly sent: number | null;
+  /** Default 180 days. */
+  readonly failed: number | null;
+  /** Default 30 days. */
+  readonly cancelled: number | null;
+  /** Whether it is deleted (default) or moved to posthaste.email_archive. */
+  readonly mode: "delete" | "archive";
+  /** How long an idempotency key outlives its mail. Default 90 days. */
+  readonly keys: number;
+  /** How long one purge may take. Default 1 h. */
+  readonly budget: number;
+}
+
 /** How tokens (JWT) are checked. Each way has its algorithms, and a token cannot choose another. */
 export interface TokenSettings {
   /**
@@ -120,6 +136,7 @@ export interface PosthasteConfig {
   readonly onUnknownOutcome: "resend" | "fail";
   /** How long FAILED mail keeps its secret parameters for a retry. Default 24 h. */
   readonly secretsAfterFailure: number;
+  readonly retention: RetentionSettings;
   readonly http: HttpSettings;
   /** null: a worker serves no metrics. */
   readonly metrics: MetricsSettings | null;

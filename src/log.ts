@@ -39,6 +39,13 @@ export const EVENTS = {
   renewal_failed: { level: "error", text: "Leases cannot be renewed; will be tried again.", limited: true },
   maintenance_failed: { level: "error", text: "Maintenance failed; will be tried again.", limited: true },
   maintenance_done: { level: "debug", text: "Maintenance done." },
+  purge_done: { level: "info", text: "Old mail is removed." },
+  purge_cut_short: {
+    level: "warn",
+    text: "Old mail is removed in part: the time was over, or the worker stops. The next run goes on.",
+  },
+  purge_failed: { level: "error", text: "Old mail cannot be removed; the next run goes on.", limited: true },
+  files_kept: { level: "warn", text: "Files of removed mail cannot be deleted; will be tried again." },
   job_failed: {
     level: "error",
     text: "A job failed unexpectedly; its mail is looked at again.",

@@ -6,11 +6,13 @@ import { registerConfigure } from "./configure.ts";
 import { registerDemo } from "./demo.ts";
 import { registerDev } from "./dev.ts";
 import { registerEnqueue } from "./enqueue.ts";
+import { registerErase } from "./erase.ts";
 import { registerList } from "./list.ts";
 import { registerMigrate } from "./migrate.ts";
 import { registerPause } from "./pause.ts";
 import { registerPreview } from "./preview.ts";
 import { registerRender } from "./render.ts";
+import { registerPurge } from "./purge.ts";
 import { registerResume } from "./resume.ts";
 import { registerRetry } from "./retry.ts";
 import { registerServe } from "./serve.ts";
@@ -55,6 +57,8 @@ const COMMANDS = [
   registerCancel,
   registerPause,
   registerResume,
+  registerPurge,
+  registerErase,
   registerConfigure,
   registerPreview,
   registerRender,

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { SchemaState } from "../database/check-schema.ts";
 import type { Ledger } from "../database/ledger.ts";
+import type { Retention } from "../database/retention.ts";
 import { PosthasteError } from "../errors.ts";
 import { refusal, sqlState } from "./sql-error.ts";
 
@@ -12,20 +13,38 @@ export async function withLedger<T>(
   command: Command,
   work: (ledger: Ledger, schema: SchemaState) => Promise<T>,
 ): Promise<T> {
+  const { createLedger } = await import("../database/ledger.ts");
+  return withPool(command, (pool, schema) => work(createLedger(pool), schema));
+}
+
+/** Gives a command the steps of a purge, with the same errors. They are for the owner of the schemas. */
+export async function withRetention<T>(
+  command: Command,
+  work: (retention: Retention) => Promise<T>,
+): Promise<T> {
+  const { createRetention } = await import("../database/retention.ts");
+  return withPool(command, (pool) => work(createRetention(pool)));
+}
+
+async function withPool<T>(
+  command: Command,
+  work: (pool: Pool, schema: SchemaState) => Promise<T>,
+): Promise<T> {
   const { createPool, requireDatabaseUrl } = await import("../database/pool.ts");
   const connectionString = requireDatabaseUrl(await databaseUrlOf(command));
-  const { createLedger } = await import("../database/ledger.ts");
   const pool = createPool({ connectionString, applicationName: `posthaste ${command.name()}`, max: 1 });
   let schema: SchemaState | null = null;
   try {
     schema = await usableSchema(pool);
-    return await work(createLedger(pool), schema);
+    return await work(pool, schema);
   } catch (error) {
     throw await explained(error, connectionString, schema);
   } finally {
     await pool.end();
   }
 }
+
+type Pool = ReturnType<typeof import("../database/pool.ts").createPool>;
 
 /** The error of a database call in words; an error that is about something else comes back as it is. */
 export async function explained(
@@ -69,9 +88,7 @@ async function databaseUrlOf(command: Command): Promise<string> {
 }
 
 /** An older schema is let pass: in a rolling deploy, or when `migrate` is what failed, an operator must see and act all the same. */
-async function usableSchema(
-  pool: ReturnType<typeof import("../database/pool.ts").createPool>,
-): Promise<SchemaState> {
+async function usableSchema(pool: Pool): Promise<SchemaState> {
   const { checkSchema, schemaError } = await import("../database/check-schema.ts");
   const client = await pool.connect();
   try {

@@ -76,10 +76,31 @@ export interface PosthasteOptions {
    * them at once.
    */
   secretsAfterFailure?: Duration | undefined;
+  /** How long mail stays after its end. A purge each night removes what is older, and so does `posthaste purge`. */
+  retention?: RetentionOptions | undefined;
   /** GraphQL over HTTP, for `posthaste serve`. */
   http?: HttpOptions | undefined;
   /** Where a worker serves its metrics for Prometheus, at /metrics. Default: nowhere. */
   metrics?: MetricsOptions | undefined;
+}
+
+/** How long mail stays after its end, counted from `finished_at`. Waiting mail is never removed. */
+export interface RetentionOptions {
+  /** SENT mail. Default `90d`, at least `1h`; null keeps it for ever. */
+  sent?: Duration | null | undefined;
+  /** FAILED mail. Default `180d`, at least `1h`; null keeps it for ever. */
+  failed?: Duration | null | undefined;
+  /** CANCELLED mail. Default `30d`, at least `1h`; null keeps it for ever. */
+  cancelled?: Duration | null | undefined;
+  /** `delete` (default), or `archive`: moved to posthaste.email_archive, which is yours to keep and to empty. */
+  mode?: "delete" | "archive" | undefined;
+  /**
+   * How long an idempotency key outlives its mail. Default `90d`; 0 lets it go with the mail. As long as it is there, the
+   * same business event adds no second mail.
+   */
+  keys?: Duration | undefined;
+  /** How long one purge may take; the next one goes on. Default `1h`, 1 s to 23 h. */
+  budget?: Duration | undefined;
 }
 
 /** One mail server. */

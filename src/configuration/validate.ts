@@ -3,6 +3,7 @@ import type { PosthasteConfig, TransportSettings } from "../config.ts";
 import { formatDuration } from "./durations.ts";
 import { readHttp } from "./http.ts";
 import { readMetrics } from "./metrics.ts";
+import { readRetention } from "./retention.ts";
 import {
   allowance,
   duration,
@@ -62,6 +63,7 @@ export function validateConfiguration(input: ValidationInput): {
     breaker: readBreaker(root.section("breaker"), problems),
     onUnknownOutcome: root.option("onUnknownOutcome", oneOf("resend", "fail"), "resend"),
     secretsAfterFailure: root.option("secretsAfterFailure", duration(0), 24 * HOUR),
+    retention: readRetention(root.section("retention")),
     http: readHttp(root.section("http"), input.environment, environment, problems),
     metrics: readMetrics(root.section("metrics"), problems),
   };

@@ -69,6 +69,23 @@ export interface MatchedCount {
   readonly emails: number;
 }
 
+/** What posthaste.erase_recipient() has done, in mails and records. */
+export interface Erased {
+  /** Waiting mail that goes on for the others. */
+  readonly waiting: number;
+  readonly cancelled: number;
+  readonly ended: number;
+  readonly archived: number;
+  /** Mail that is being sent, and is as it was. */
+  readonly in_flight: number;
+  /** Owned files that will be deleted. */
+  readonly files: number;
+  /** Records of actions, reasons of transports and names of files. */
+  readonly elsewhere: number;
+  /** There is more for the next call. */
+  readonly more: boolean;
+}
+
 /** Arguments of posthaste.enqueue() by name; what is left out has the function's default. */
 export type EnqueueArguments = Readonly<Record<string, unknown>> & { readonly template: string };
 
@@ -121,6 +138,10 @@ export function createLedger(pool: pg.Pool) {
     async resume(transport: string): Promise<void> {
       await rows("select posthaste.resume($1)", [transport]);
     },
+
+    /** Erases a person from what Posthaste keeps, at most 10,000 mails in one call. */
+    erase: (address: string, dryRun: boolean): Promise<Erased> =>
+      row("select * from posthaste.erase_recipient($1, $2)", [address, dryRun]),
 
     stats: (): Promise<QueueStats> =>
       row(

@@ -33,6 +33,11 @@ export function parseMailbox(text: string): Mailbox | null {
   return fromAddress(unquote(trimmed.slice(0, open).trim()), trimmed.slice(open + 1, -1).trim());
 }
 
+/** Whether it stands for a person who was erased (posthaste.erase_recipient): it is neither mailed nor shown. */
+export function isErased(mailbox: Mailbox): boolean {
+  return mailbox.wire.endsWith("@erased.invalid");
+}
+
 function fromAddress(name: string | null, address: string): Mailbox | null {
   const at = address.lastIndexOf("@");
   const local = address.slice(0, at);

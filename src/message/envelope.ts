@@ -1,5 +1,5 @@
 import { PosthasteError } from "../errors.ts";
-import { parseMailbox } from "./addresses.ts";
+import { isErased, parseMailbox } from "./addresses.ts";
 
 /** One RCPT TO, and the entries of the mail that it stands for. */
 export interface EnvelopeRecipient {
@@ -65,6 +65,8 @@ export function buildEnvelope(input: EnvelopeInput): Envelope {
         reason: "not user@host or Name <user@host>",
         enhanced: "5.1.3",
       });
+    } else if (!settled.has(mailbox.wire) && isErased(mailbox)) {
+      unroutable.push({ positions: [position], reason: "the recipient was erased", enhanced: "5.1.6" });
     } else if (!settled.has(mailbox.wire) && !isAllowed(mailbox.wire)) {
       unroutable.push({
         positions: [position],

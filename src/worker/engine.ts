@@ -18,6 +18,7 @@ import { startLoop } from "./loop.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createMeasuring } from "./measuring.ts";
 import { loadCatalog, published } from "./published-templates.ts";
+import { createPurger } from "./purger.ts";
 import { createRecorder } from "./recorder.ts";
 import { keepRegistered } from "./registration.ts";
 import { reportOutcome } from "./report-outcome.ts";
@@ -37,6 +38,8 @@ export interface Engine {
   /** Tells the database which Graphile Worker pool is ours, so that jobs of dead ones are known, and watches its listener. */
   attachPool(poolId: string, events: WorkerEvents): void;
   detachPool(): void;
+  /** Begins to remove old mail, as `retention` says, unless it is doing so. */
+  purge(): void;
   /**
    * Claims no more, waits for what is being sent, gives back what was not handed over when `shutdownGrace` is over, and
    * closes every connection.
@@ -58,7 +61,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const { config, connectionString, watch } = options;
   const id = `${hostname().slice(0, 40)}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const knowsTemplate = (name: string) => catalog.get(name) !== undefined;
-  const measuring = createMeasuring({ config, connectionString, log: options.log, knowsTemplate });
+  const measuring = await createMeasuring({ config, connectionString, log: options.log, knowsTemplate });
   const { log, instruments, expose } = measuring;
   const transports = openTransports(config, instruments);
   const catalog = await loadCatalog(config, log, watch ?? false, () => {
@@ -164,6 +167,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       timers,
     );
 
+    const purger = createPurger({ connectionString, config, log });
     measuring.tell(() => ({
       sending: sending.size,
       kept: recorder.kept,
@@ -182,6 +186,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       },
       attachPool: heartbeat.attachPool,
       detachPool: heartbeat.detachPool,
+      purge: purger.start,
       async stop() {
         stopping = true;
         const probed = probes.close();
@@ -189,6 +194,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
           settle(sending, leases, config.shutdownGrace),
           maintenanceLoop.close(),
           heartbeat.close(),
+          purger.close(),
         ]);
         leases.close();
         await recorder.close();

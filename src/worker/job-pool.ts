@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { Logger, run, type WorkerEvents, type WorkerPool } from "graphile-worker";
+import { Logger, type ParsedCronItem, run, type WorkerEvents, type WorkerPool } from "graphile-worker";
 import { createPool } from "../database/pool.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Engine } from "./engine.ts";
@@ -22,6 +22,8 @@ const LAST_WORDS = 5_000;
  */
 export function keepJobPool(options: {
   preset: GraphileConfig.Preset;
+  /** What is done by the clock. */
+  cronItems: ParsedCronItem[];
   connectionString: string;
   /** As in `createPool`. */
   patience: number;
@@ -74,6 +76,7 @@ export function keepJobPool(options: {
     const runner = await run({
       pgPool: connections,
       preset: { extends: [options.preset], worker: { events, logger } },
+      parsedCronItems: options.cronItems,
       noHandleSignals: true,
     }).catch(async (error) => {
       await connections.end();

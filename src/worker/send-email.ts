@@ -13,6 +13,14 @@ export function hasEngine(): boolean {
   return current !== null;
 }
 
+/** The engine of this process. Rejects when none has been provided. */
+export async function currentEngine(): Promise<Engine> {
+  if (current !== null) return current;
+  throw new Error(
+    "Posthaste does not run in this process: start it with `posthaste worker`, or use PosthastePreset with your own worker.",
+  );
+}
+
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
@@ -23,10 +31,5 @@ export const sendEmail: Task = async (payload) => {
   const id = (payload as { id?: unknown } | null)?.id;
   // Not a job of ours. Nothing is lost by ending it: the row, not the job, says what is to be sent.
   if (typeof id !== "string" || !UUID.test(id)) return;
-  if (current === null) {
-    throw new Error(
-      "Posthaste does not run in this process: start it with `posthaste worker`, or use PosthastePreset with your own worker.",
-    );
-  }
-  await (await current).deliver(id);
+  await (await currentEngine()).deliver(id);
 };

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { PosthasteConfig } from "../config.ts";
 import { describeError, type Log } from "../log.ts";
+import { cronItems } from "./crontab.ts";
 import { workerDefaults } from "./defaults.ts";
 import { type Engine, startEngine } from "./engine.ts";
 import { keepJobPool } from "./job-pool.ts";
@@ -28,12 +29,14 @@ export interface WorkerOptions {
 /** Starts to send mail, in a process of its own: a stray rejection in a library is logged and does not end it. Throws a PosthasteError when the database, the configuration or the templates do not allow it. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, connectionString } = options;
+  const crontab = await cronItems(options.preset?.worker?.crontabFile);
   const starting = startEngine({ config, connectionString, log: options.log, watch: options.watch });
   provideEngine(starting);
   const engine = await starting;
   const { log } = engine;
   process.on("unhandledRejection", (error) => log("unexpected", { error: describeError(error) }));
   const jobs = keepJobPool({
+    cronItems: crontab,
     preset: {
       extends: [workerDefaults, ...(options.preset ? [options.preset] : [])],
       worker: {

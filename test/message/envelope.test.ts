@@ -24,6 +24,17 @@ suite("the envelope", () => {
     ]);
   });
 
+  test("leaves out who was erased, also after a retry has forgotten who was refused", () => {
+    const erased = "9631526b7353927c1aa54a30fee320dd@erased.invalid";
+    const { recipients, unroutable } = buildEnvelope({ ...input, cc: [erased] });
+    assert.deepEqual(
+      recipients.map(({ positions }) => positions),
+      [[1]],
+    );
+    assert.deepEqual(unroutable, [{ positions: [2], reason: "the recipient was erased", enhanced: "5.1.6" }]);
+    assert.deepEqual(buildEnvelope({ ...input, cc: [erased], refused: [erased] }).unroutable, []);
+  });
+
   test("leaves out who is not among the allowed recipients, however the address is written", () => {
     const envelope = buildEnvelope({
       ...input,

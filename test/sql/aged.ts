@@ -1,6 +1,6 @@
 import type { Queryable } from "./mails.ts";
 
-/** Inserts mail that has come to its end, or waits, and is this many days old; the ids. */
+/** Inserts mail that has come to its end, or waits, and is this many days old; the ids. `more`: columns and their SQL. */
 export async function aged(
   on: Queryable,
   count: number,
@@ -8,10 +8,10 @@ export async function aged(
   status: "SENT" | "FAILED" | "CANCELLED" | "PENDING" | "SENDING" = "SENT",
   more: Readonly<Record<string, string>> = {},
 ): Promise<string[]> {
-  const columns = Object.keys(more);
+  const fields = { template: "'order-confirmed'", ...more };
   const { rows } = await on.query(
-    `insert into posthaste.email_messages (template, recipients, send_at${columns.map((name) => `, ${name}`).join("")})
-     select 'order-confirmed', array[format('p%s@shop.example', n)], now() + interval '10 years'${columns.map((name) => `, ${more[name]}`).join("")}
+    `insert into posthaste.email_messages (recipients, send_at, ${Object.keys(fields).join(", ")})
+     select array[format('p%s@shop.example', n)], now() + interval '10 years', ${Object.values(fields).join(", ")}
      from generate_series(1, $1::int) n returning id`,
     [count],
   );

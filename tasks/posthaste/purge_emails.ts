@@ -1,0 +1,1 @@
+export { purgeEmails as default } from "posthaste";
