@@ -3,7 +3,7 @@ import { readMeasurements } from "../database/measurements.ts";
 import { createPool } from "../database/pool.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Instruments } from "../metrics/instruments.ts";
-import { createWorkerMetrics, type Expose } from "../metrics/metrics.ts";
+import type { Expose } from "../metrics/metrics.ts";
 import { type MetricsServer, serveMetrics } from "../metrics/server.ts";
 import type { WorkerState } from "../metrics/worker-gauges.ts";
 
@@ -30,13 +30,15 @@ const NOT_STARTED: WorkerState = { sending: 0, kept: 0, connected: false, listen
  * Counts from the start on; it costs nothing more until somebody scrapes.
  * @param options.knowsTemplate whether the catalogue has a template of that name
  */
-export function createMeasuring(options: {
+export async function createMeasuring(options: {
   config: PosthasteConfig;
   connectionString: string;
   log: Log;
   knowsTemplate: (name: string) => boolean;
-}): Measuring {
+}): Promise<Measuring> {
   const { config, log: plain } = options;
+  // Every configuration file imports the worker, and only one that runs needs the library.
+  const { createWorkerMetrics } = await import("../metrics/metrics.ts");
   let state = () => NOT_STARTED;
   let server: MetricsServer | null = null;
   // Its own connection, opened by a scrape: a slow answer must not take one from the mail.
