@@ -1,3 +1,4 @@
+export type { MetricsOptions } from "./configuration/metrics-options.ts";
 export type {
   BreakerOptions,
   Duration,
