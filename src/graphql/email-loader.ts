@@ -2,6 +2,7 @@ import { loadOneWithPgClient, type PgClient, type PgExecutor } from "postgraphil
 import type { Multistep, Step } from "postgraphile/grafast";
 import { emailsById, idsOfKeys } from "../database/pages.ts";
 import type { EmailRow } from "../database/rows.ts";
+import { isUuid } from "./node-id.ts";
 import { safely } from "./safe-errors.ts";
 
 /** Columns that a viewer may read: those of the role posthaste_viewer. */
@@ -22,13 +23,9 @@ interface Info {
 
 function load(client: PgClient, ids: readonly (string | null | undefined)[], { attributes }: Info) {
   return safely(async () => {
-    const rows = await emailsById(
-      client,
-      ids.filter((id) => typeof id === "string"),
-      attributes as (keyof EmailRow)[],
-    );
+    const rows = await emailsById(client, ids.filter(isUuid), attributes as (keyof EmailRow)[]);
     let next = 0;
-    return ids.map((id) => (typeof id !== "string" ? null : (rows[next++] ?? null)));
+    return ids.map((id) => (isUuid(id) ? (rows[next++] ?? null) : null));
   });
 }
 

@@ -5,7 +5,12 @@ export function encodeNodeId(id: string | null): string | null {
 
 /** Whether this is a mail's id inside a Relay id: of another type, or made up, it is none. */
 export function isEmailSpecifier(value: unknown): value is readonly ["Email", string] {
-  return Array.isArray(value) && value[0] === "Email" && typeof value[1] === "string" && UUID.test(value[1]);
+  return Array.isArray(value) && value.length === 2 && value[0] === "Email" && isUuid(value[1]);
+}
+
+/** Whether this can be the id of a mail. */
+export function isUuid(value: unknown): value is string {
+  return typeof value === "string" && UUID.test(value);
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

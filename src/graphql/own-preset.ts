@@ -42,7 +42,8 @@ export function ownPreset(options: OwnPresetOptions): GraphileConfig.Preset {
           settingsOf(posthasteIdentity ?? null),
       }),
     ],
-    schema: { dontSwallowErrors: true },
+    // Its warnings would print what clients send.
+    schema: { dontSwallowErrors: true, muteWarnings: true },
     grafast: {
       context: { posthasteTemplates: templates },
       // Planning holds the process; running does not, and a step that has begun ends by statement_timeout.
