@@ -31,7 +31,11 @@ export function createHandler(parts: HandlerParts) {
     }
     if (response.destroyed) return;
     const body = Buffer.from(answer.body);
-    response.writeHead(answer.status, { ...SECURITY, ...answer.headers, "Content-Length": body.length });
+    response.statusCode = answer.status;
+    // One by one, so that a name in other letters takes the place of the former.
+    for (const [name, value] of Object.entries({ ...SECURITY, ...answer.headers }))
+      response.setHeader(name, value);
+    response.setHeader("Content-Length", body.length);
     response.end(request.method === "HEAD" ? undefined : body);
     // The rest of a body that nobody wants.
     if (!request.complete) request.destroy();

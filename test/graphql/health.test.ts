@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { migrate } from "../../src/database/migrate.ts";
+import { createPool } from "../../src/database/pool.ts";
+import { createTestDatabase, startServer, type TestDatabase } from "../database.ts";
+import { serve } from "./serving.ts";
+
+/** Asks until the answer is this one: it stands for a second. */
+async function until(url: string, status: number): Promise<{ ready: boolean; reason?: string }> {
+  const deadline = performance.now() + 20_000;
+  for (;;) {
+    const answer = await fetch(`${url}/readyz`);
+    const body = await answer.json();
+    if (answer.status === status) return body;
+    assert.ok(performance.now() < deadline, `readyz is ${answer.status}`);
+    await delay(50);
+  }
+}
+
+test("readyz turns red when the database is gone, and green again by itself; livez stays green", async () => {
+  const server = await startServer();
+  try {
+    const { connectionString } = server;
+    await migrate({ connectionString });
+    const pool = createPool({ connectionString, applicationName: "test" });
+    const login = new URL(connectionString);
+    login.username = "http";
+    login.password = "test";
+    await pool.query("create role http login noinherit password 'test'; grant posthaste_operator to http");
+    await pool.end();
+    const database = {
+      login: async () => ({ name: "http", connectionString: login.href }),
+      query: async () => [],
+    };
+    const { server: http, ask, stop } = await serve(database as unknown as TestDatabase);
+    try {
+      assert.deepEqual(await until(http.url, 200), { ready: true });
+      await server.stop("immediate");
+      assert.deepEqual(await until(http.url, 503), { ready: false, reason: "database" });
+      assert.equal((await fetch(`${http.url}/livez`)).status, 200);
+      const { data, errors } = await ask("{ emails { nodes { id } } }");
+      assert.deepEqual([data, errors.length], [null, 1]);
+      await server.start();
+      assert.deepEqual(await until(http.url, 200), { ready: true });
+      assert.deepEqual((await ask("{ emails { nodes { id } } }")).data, { emails: { nodes: [] } });
+    } finally {
+      await stop();
+    }
+  } finally {
+    await server.close();
+  }
+});
+
+test("readyz turns red when the schema does not fit the program, and green again", async (t) => {
+  const database = await createTestDatabase(t);
+  const { server, stop } = await serve(database);
+  try {
+    await until(server.url, 200);
+    await database.query(
+      "insert into posthaste_private.migrations (id, slug, hash, version) values (999999, 'later', 'x', '99.0.0')",
+    );
+    assert.deepEqual(await until(server.url, 503), { ready: false, reason: "schema" });
+    await database.query("delete from posthaste_private.migrations where id = 999999");
+    await until(server.url, 200);
+  } finally {
+    await stop();
+  }
+});
+
+test("health needs no token, and no other path is there", async (t) => {
+  const database = await createTestDatabase(t);
+  const { server, stop } = await serve(database, { graphiql: true });
+  try {
+    assert.equal((await fetch(`${server.url}/readyz`, { method: "HEAD" })).status, 200);
+    assert.equal((await fetch(`${server.url}/readyz`, { method: "POST" })).status, 405);
+    assert.equal((await fetch(`${server.url}/`)).status, 404);
+    const graphiql = await fetch(`${server.url}/graphiql`);
+    assert.equal(graphiql.status, 200);
+    const page = await graphiql.text();
+    assert.doesNotMatch(page, /(src|href)="https?:/, "nothing is loaded from elsewhere");
+    const [, script] = /href="(\/ruru-static\/[^"]+\.js)"/.exec(page) ?? [];
+    assert.equal((await fetch(`${server.url}${script}`)).status, 200);
+  } finally {
+    await stop();
+  }
+});
