@@ -17,7 +17,12 @@ const SCRIPTS = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).scr
 >;
 
 /** Where README's files go, in the order in which it shows them. */
-const FILES = ["emails/welcome.tsx", "graphile.config.ts", "tasks/posthaste/send_email.ts"];
+const FILES = [
+  "emails/welcome.tsx",
+  "emails/parcel-sent.tsx",
+  "graphile.config.ts",
+  "tasks/posthaste/send_email.ts",
+];
 
 /** Commands that go on until they are stopped, and what each prints when it is ready. */
 const LASTING: Readonly<Record<string, RegExp>> = { worker: /worker_started/, preview: /http:\/\// };

@@ -10,6 +10,7 @@ import { createPool } from "../../src/database/pool.ts";
 import { bareLoop, graphileTask, posthaste } from "./contenders.ts";
 import { measureLatency } from "./latency.ts";
 import { postgresProcessorTime } from "./processor-time.ts";
+import type { RenderingCost } from "./rendering.ts";
 import { describe, type Results, ratio } from "./report.ts";
 import { startProcess } from "./rpc.ts";
 import { beginCounting, COUNT_STATEMENTS, describeStatements } from "./statements.ts";
@@ -73,6 +74,10 @@ async function bench(): Promise<void> {
   };
   const sink = await start("sink.ts");
   const SMTP_URL = await sink.ask<string>("url");
+  const rendering = await (await start("rendering.ts")).ask<RenderingCost[]>("measure", {
+    rounds,
+    renders: 200,
+  });
   const profiler = options.profile ? ["--cpu-prof", `--cpu-prof-dir=${options.profile}`] : [];
   const bare = await start("bare.ts", { SMTP_URL });
   const graphile = await start("graphile.ts", { SMTP_URL, DATABASE_URL: theirs.url });
@@ -113,6 +118,7 @@ async function bench(): Promise<void> {
     },
     samples,
     latency,
+    rendering,
   };
   console.log(options.json ? JSON.stringify(results, null, 2) : describe(results));
 }
