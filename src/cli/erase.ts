@@ -70,18 +70,20 @@ function added(total: Erased, round: Erased): Erased {
 }
 
 function describe(erased: Erased, dryRun: boolean): string {
-  const counts = [
-    `${erased.waiting} waiting mails ${dryRun ? "hold it" : "go on without it"}`,
-    ...(dryRun ? [] : [`${erased.cancelled} cancelled, because nobody else was in them`]),
-    `${erased.ended} ended and ${erased.archived} archived mails ${dryRun ? "hold it" : "hold a hash in its place"}`,
-    ...(erased.elsewhere > 0 ? [`${erased.elsewhere} other records hold a hash in its place`] : []),
-    ...(erased.files > 0
-      ? [`${erased.files} files are deleted by the next purge, which has been asked for`]
-      : []),
-    ...(erased.in_flight > 0
-      ? [`${erased.in_flight} in flight: a worker is sending them at this moment. Run it again in a minute.`]
-      : []),
-    ...(dryRun && erased.more ? ["And more."] : []),
+  const counts: readonly (readonly [string, number])[] = [
+    [dryRun ? "waiting mail" : "waiting mail that goes on without the person", erased.waiting],
+    ["waiting mail that had nobody else, cancelled", erased.cancelled],
+    ["ended mail", erased.ended],
+    ["archived mail", erased.archived],
+    ["other records", erased.elsewhere],
+    ["files, to be deleted by the next purge, which has been asked for", erased.files],
   ];
-  return counts.join("\n");
+  const lines = counts.filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`);
+  if (lines.length === 0 && erased.in_flight === 0) lines.push("The address is nowhere.");
+  if (erased.in_flight > 0)
+    lines.push(
+      `${erased.in_flight} in flight: a worker is sending at this moment. Run it again in a minute.`,
+    );
+  if (dryRun && erased.more) lines.push("And more.");
+  return lines.join("\n");
 }
