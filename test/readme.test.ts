@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { posthaste } from "./cli/posthaste.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { httpLogin, SECRET, tokenFor } from "./graphql/serving.ts";
 import { startSmtpServer } from "./smtp-server.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -21,11 +22,17 @@ const FILES = [
   "emails/welcome.tsx",
   "emails/parcel-sent.tsx",
   "graphile.config.ts",
+  "api/graphile.config.ts",
   "tasks/posthaste/send_email.ts",
+  "tasks/posthaste/purge_emails.ts",
 ];
 
 /** Commands that go on until they are stopped, and what each prints when it is ready. */
-const LASTING: Readonly<Record<string, RegExp>> = { worker: /worker_started/, preview: /http:\/\// };
+const LASTING: Readonly<Record<string, RegExp>> = {
+  worker: /worker_started/,
+  preview: /http:\/\//,
+  serve: /"http_started".*"url":"([^"]+)"/,
+};
 
 test("a reader can follow README from top to bottom", async (t) => {
   // Before the database's own clean-up, which refuses to drop it under somebody's feet.
@@ -36,7 +43,10 @@ test("a reader can follow README from top to bottom", async (t) => {
   t.after(() => server.close());
   const directory = mkdtempSync(join(tmpdir(), "posthaste-readme-"));
   t.after(() => rmSync(directory, { recursive: true }));
+  const http = await httpLogin(database);
   const environment = {
+    POSTHASTE_HTTP_DATABASE_URL: http.connectionString,
+    POSTHASTE_JWT_SECRET: SECRET,
     DATABASE_URL: database.connectionString,
     SMTP_URL: server.url,
     POSTHASTE_FROM: "Shop <no-reply@shop.example>",
@@ -45,10 +55,13 @@ test("a reader can follow README from top to bottom", async (t) => {
   // Logins belong to the whole server, so README's names are stood in for.
   const logins = { shop_app: (await database.login()).name, ops: (await database.login()).name };
   const files = [...FILES];
+  let served = "";
 
   for (const { language, text } of blocks()) {
     if (language === "sql") {
-      await database.pool.query(text);
+      await database.pool.query(
+        text.replace(/create role shop_http .*;/, "").replaceAll("shop_http", http.name),
+      );
       if (text.includes("'welcome'"))
         assert.match((await server.nextMessage()).raw.toString(), /Good to have you here, Jane/);
     } else if (language === "tsx" || language === "ts") {
@@ -57,6 +70,8 @@ test("a reader can follow README from top to bottom", async (t) => {
       writeFileSync(file, text);
     } else if (language === "sh") {
       for (const line of text.trim().split("\n")) await follow(line);
+    } else if (language === "graphql") {
+      await ask(text);
     } else {
       await runStatementsIn(database, text);
     }
@@ -78,9 +93,24 @@ test("a reader can follow README from top to bottom", async (t) => {
     assert.notEqual(run.stdout, "", line);
   }
 
+  /** A page for customers is asked by one of them, the others by an operator. */
+  async function ask(query: string): Promise<void> {
+    const who = query.includes("OrderPage") ? ({ role: "viewer", owner: "customer:7" } as const) : {};
+    const answer = await fetch(`${served}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${await tokenFor(who)}` },
+      body: JSON.stringify({ query }),
+    });
+    const { data, errors } = await answer.json();
+    assert.equal(errors, undefined, JSON.stringify(errors));
+    const { nodes } = data.emails ?? data.operatorActions ?? { nodes: [data] };
+    assert.ok(nodes.length > 0, query);
+  }
+
   async function startAndLeave(words: readonly string[], ready: RegExp): Promise<void> {
     if (words[0] === "preview") cpSync(join(ROOT, "emails"), join(directory, "emails"), { recursive: true });
-    const child = spawn(process.execPath, ["--conditions=posthaste-source", MAIN, ...words], {
+    const args = words[0] === "serve" ? [...words, "--port", "0"] : words;
+    const child = spawn(process.execPath, ["--conditions=posthaste-source", MAIN, ...args], {
       cwd: directory,
       env: { PATH: process.env.PATH, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
@@ -92,7 +122,9 @@ test("a reader can follow README from top to bottom", async (t) => {
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding("utf8").on("data", (chunk: string) => {
           printed += chunk;
-          if (ready.test(printed)) resolve();
+          const found = ready.exec(printed);
+          if (words[0] === "serve") served = found?.[1] ?? "";
+          if (found) resolve();
         });
       }
     });
@@ -116,7 +148,11 @@ function blocks(): { language: string; text: string }[] {
 function assertKnown(line: string): void {
   for (const command of line.split(" && ")) {
     const [program = "", verb = "", name = ""] = command.split(" ");
-    if (program === "export") assert.match(verb, /^(DATABASE_URL|SMTP_URL|POSTHASTE_FROM)=/);
+    if (program === "export")
+      assert.match(
+        verb,
+        /^(DATABASE_URL|SMTP_URL|POSTHASTE_FROM|POSTHASTE_HTTP_DATABASE_URL|POSTHASTE_JWT_SECRET)=/,
+      );
     else if (command === "npm ci" || command.startsWith("npm install posthaste ")) continue;
     else
       assert.ok(program === "npm" && (verb === "test" ? "test" : name) in SCRIPTS, `${line}: no such script`);

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
+import type { PosthasteConfig } from "../config.ts";
 import { checkSchema, schemaError } from "../database/check-schema.ts";
 import { connect, requireDatabaseUrl } from "../database/pool.ts";
-import { createLog, describeError } from "../log.ts";
+import { createLog, describeError, type Log } from "../log.ts";
 import { startWorker, untilSignalled } from "../worker/worker.ts";
 import { configurationOf } from "./context.ts";
 import { withMetricsPort } from "./metrics-port.ts";
@@ -16,6 +17,8 @@ export interface RunOptions {
   readonly migrate: { readonly roles: boolean } | null;
   /** Port for /metrics instead of the configured one. */
   readonly metricsPort: number | undefined;
+  /** Starts what runs beside the worker, once the schema is there; it ends after the worker. */
+  readonly beside?: (config: PosthasteConfig, log: Log) => Promise<{ stop(): Promise<void> }>;
 }
 
 /** Sends mail in this process until a signal comes (or, with `once`, there is nothing to send), and ends the process with exit code 0. */
@@ -37,6 +40,7 @@ export async function runWorker(command: Command, options: RunOptions): Promise<
     log("unexpected", { error: describeError(error) });
     process.exit(1);
   });
+  const beside = await options.beside?.(config, log);
   try {
     const probes = options.once ? await awaitedProbes(connectionString) : null;
     const worker = await startWorker({ config, connectionString, preset, log });
@@ -44,6 +48,8 @@ export async function runWorker(command: Command, options: RunOptions): Promise<
     await Promise.race([signalled, idle]).finally(() => worker.stop());
   } catch (error) {
     throw await explained(error, connectionString, null);
+  } finally {
+    await beside?.stop();
   }
   // What has no reply at the end of shutdownGrace is recorded; its connection must not hold the process for minutes.
   process.exit();

@@ -1,5 +1,8 @@
 import { type Command, Option } from "commander";
+import type { PosthasteConfig } from "../config.ts";
 import { PosthasteError } from "../errors.ts";
+import type { HttpServer } from "../graphql/http/serve.ts";
+import type { Log } from "../log.ts";
 import { configurationOf } from "./context.ts";
 import { createTeardown } from "./teardown.ts";
 
@@ -22,26 +25,39 @@ export function registerServe(program: Command): void {
       const { untilSignalled } = await import("../worker/worker.ts");
       const signalled = untilSignalled();
       const { config } = await configurationOf(command, { sends: false });
-      const { host = config.http.host, port = config.http.port, as } = options;
-      const { startHttp } = await import("../graphql/http/serve.ts");
       const { createLog } = await import("../log.ts");
       const teardown = createTeardown();
       try {
-        const server = await startHttp({
-          settings: { ...config.http, host, port },
-          connectionString: requireHttpUrl(process.env.POSTHASTE_HTTP_DATABASE_URL),
-          emails: config.emails,
-          watch: config.environment !== "production",
-          withoutToken: as === undefined ? null : { role: as, owner: null, subject: `${as} on loopback` },
-          checkLogin: true,
-          log: createLog(),
-        });
+        const server = await serveConfigured(withOptions(config, options), createLog(), options.as);
         teardown.add(() => server.stop());
         await signalled;
       } finally {
         await teardown.run();
       }
     });
+}
+
+/** Starts the HTTP server as the configuration says. */
+export async function serveConfigured(
+  config: PosthasteConfig,
+  log: Log,
+  as?: "viewer" | "operator",
+): Promise<HttpServer> {
+  const { startHttp } = await import("../graphql/http/serve.ts");
+  return startHttp({
+    settings: config.http,
+    connectionString: requireHttpUrl(process.env.POSTHASTE_HTTP_DATABASE_URL),
+    emails: config.emails,
+    watch: config.environment !== "production",
+    withoutToken: as === undefined ? null : { role: as, owner: null, subject: `${as} on loopback` },
+    checkLogin: true,
+    log,
+  });
+}
+
+function withOptions(config: PosthasteConfig, { host, port }: Options): PosthasteConfig {
+  const { http } = config;
+  return { ...config, http: { ...http, host: host ?? http.host, port: port ?? http.port } };
 }
 
 interface Options {
