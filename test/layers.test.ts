@@ -27,6 +27,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   nodemailer: ["message/", "transport/"],
   "@react-email/render": ["templates/"],
+  "html-to-text": ["templates/"],
   "react-email": ["templates/"],
   react: ["templates/"],
   "react-dom": ["templates/"],
