@@ -16,12 +16,9 @@ as $$
     case when filter ? 'until' then ' and m.created_at < ($1 ->> ''until'')::timestamptz' end,
     case when filter ? 'possible_duplicate' then case (filter ->> 'possible_duplicate')::boolean
       when true then ' and m.possible_duplicate' else ' and not m.possible_duplicate' end end,
-    case when filter ? 'transport' then case filter ->> 'transport'
-      when posthaste_private.default_transport() then ' and coalesce(m.transport_used, m.transport, $1 ->> ''transport'') = $1 ->> ''transport'''
-      else ' and coalesce(m.transport_used, m.transport) = $1 ->> ''transport''' end end,
     case when filter ? 'recipient' then ' and r.address = lower(btrim($1 ->> ''recipient''))' end)
 $$;
-comment on function posthaste_private.email_conditions(jsonb) is 'A checked filter as conditions on the mail m (and on r, the index of recipients), with the filter as $1. Everything but the status.';
+comment on function posthaste_private.email_conditions(jsonb) is 'A checked filter as conditions on the mail m (and on r, the index of recipients), with the filter as $1. Everything but the status and the transport.';
 revoke all on function posthaste_private.email_conditions(jsonb) from public;
 --! roles
 grant execute on function posthaste_private.email_conditions(jsonb) to posthaste_operator, posthaste_viewer;

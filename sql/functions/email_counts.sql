@@ -12,7 +12,7 @@ begin
   if v_counts is null then
     return;
   end if;
-  return query execute format('select c.status, least(c.emails, $2), c.emails > $2 from (%s) c', v_counts) using filter, v_cap;
+  return query execute format('select c.status, least(sum(c.emails), $2)::int, sum(c.emails) > $2 from (%s) c group by c.status', v_counts) using filter, v_cap;
 end $$;
 comment on function posthaste.email_counts(jsonb, int) is 'How many mails of each status a filter matches, counted to the cap (at most 10,000) and no further, so that it stays fast. It runs with the caller''s own rights, like posthaste.email_page().';
 revoke all on function posthaste.email_counts(jsonb, int) from public;

@@ -18,11 +18,11 @@ begin
     perform posthaste_private.reject('PH030', 'sort', 'sort must be newest or next_due', 'newest: enqueued last comes first; next_due: waiting mail, due first.');
   end if;
   -- One query for each status, merged: each comes off an index in order, and the planner knows how frequent that status is.
+  -- A person's mail is one list in the index of recipients. Only waiting mail is ever due.
   select string_agg(format('(select %s as id, %s as at%s%s order by %2$s %5$s, %1$s %5$s limit $2)', v_id, v_at, s.source,
     case when after_at is not null then format(' and (%s, %s) %s ($3, $4)', v_at, v_id, case when v_due then '>' else '<' end) end, v_way), ' union all ')
   into v_pages
-  from posthaste_private.email_sources(filter) s
-  -- Only waiting mail is ever due.
+  from posthaste_private.email_sources(filter, filter ? 'recipient' and not v_due) s
   where not v_due or s.status = 'PENDING';
   if v_pages is null then
     return;
