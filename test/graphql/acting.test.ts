@@ -42,17 +42,26 @@ test("twenty parallel retries of one mail make one new send and nineteen typed a
   assert.equal(actions.length, 1);
 });
 
-test("an action that cannot be done says why: unknown, another status, expired", async () => {
+test("an action that cannot be done says why: unknown, another status, expired, secrets gone", async () => {
   const unknown = "01a22e89-96d5-7963-8bbe-f9c3e802fac5";
   const sending = (await claimed(pool)).id;
   const expired = await failed({ expires_at: new Date(Date.now() + 60_000) });
   await pool.query("update posthaste.email_messages set expires_at = now() where id = $1", [expired]);
+  const secretless = await failed();
+  await pool.query("update posthaste.email_messages set secrets_removed_at = now() where id = $1", [
+    secretless,
+  ]);
   const { data, errors } = await ask(`mutation {
+    secretless: retryEmail(id: "${secretless}") { email { status } ${REFUSAL} }
     unknown: retryEmail(id: "${unknown}") { email { id } ${REFUSAL} }
     sending: cancelEmail(id: "${sending}") { email { status } ${REFUSAL} }
     expired: retryEmail(id: "${expired}") { email { status } ${REFUSAL} }
   }`);
   assert.equal(errors, undefined);
+  assert.deepEqual(
+    [data.secretless.refusal.reason, data.secretless.email.status],
+    ["SECRETS_GONE", "FAILED"],
+  );
   assert.equal(data.unknown.email, null);
   assert.equal(data.unknown.refusal.reason, "NOT_FOUND");
   assert.deepEqual([data.sending.refusal.reason, data.sending.refusal.status], ["WRONG_STATUS", "SENDING"]);

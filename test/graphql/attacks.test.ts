@@ -207,6 +207,20 @@ test("a node id of another type, or made up, finds nothing", async () => {
   }
 });
 
+test("a viewer's statement ends after three seconds, whatever it waits for", async () => {
+  const client = await database.pool.connect();
+  try {
+    await client.query("begin; lock table posthaste.email_messages in access exclusive mode");
+    const began = performance.now();
+    const { errors } = await ask("{ emails { nodes { id } } }", {}, { role: "viewer", owner: "tenant-a" });
+    assert.equal(errors[0].extensions.code, "TIMEOUT");
+    assert.ok(performance.now() - began < 6000);
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
+});
+
 test("who guesses tokens is not heard for a while, and others behind the same address are", async () => {
   const guess = () => post(QUERY, { authorization: `Bearer ${token.slice(0, -4)}AAAA` });
   const statuses: number[] = [];

@@ -22,7 +22,6 @@ export function settingsOf(identity: Identity | null): Record<string, string> {
   return {
     role,
     statement_timeout: timeout,
-    lock_timeout: timeout,
     idle_in_transaction_session_timeout: "10s",
     "posthaste.owner": identity?.owner ?? "",
     "posthaste.actor": identity?.subject ?? "",
