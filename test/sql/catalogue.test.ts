@@ -36,6 +36,14 @@ suite("every function", () => {
     assert.deepEqual(callable, []);
   });
 
+  test("that forbids to read whole tables forbids to compile plans as well: the price of the one brings about the other", async () => {
+    const compiled = await names(
+      `select f.oid::regprocedure from pg_proc f
+       where f.pronamespace::regnamespace::text in ${OURS} and f.proconfig @> '{enable_seqscan=off}' and not f.proconfig @> '{jit=off}'`,
+    );
+    assert.deepEqual(compiled, []);
+  });
+
   test("is for nobody but whom it is granted to", async () => {
     const open = await names(
       `select f.oid::regprocedure from pg_proc f
