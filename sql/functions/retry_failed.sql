@@ -7,8 +7,7 @@ declare
 begin
   with failed as (
     select m.id from posthaste.email_messages m
-    where m.id = any (retry_failed.ids) and m.status = 'FAILED' and (m.expires_at is null or m.expires_at > now())
-      and m.secrets_removed_at is null
+    where m.id = any (retry_failed.ids) and m.status = 'FAILED' and posthaste_private.retry_obstacle(m) is null
     order by m.id
     for update
   ), retried as (
@@ -28,5 +27,5 @@ begin
   perform posthaste_private.add_jobs(v_retried);
   return query select m.* from posthaste.email_messages m where m.id = any (v_retried);
 end $$;
-comment on function posthaste_private.retry_failed(uuid[]) is 'Sets those of these mails that are FAILED, not expired and still have their secret parameters to PENDING with fresh attempts and age; recipients that have the mail stay delivered.';
+comment on function posthaste_private.retry_failed(uuid[]) is 'Sets those of these mails that are FAILED, and that nothing keeps from being sent again, to PENDING with fresh attempts and age; recipients that have the mail stay delivered.';
 revoke all on function posthaste_private.retry_failed(uuid[]) from public;

@@ -13,7 +13,8 @@ comment on column posthaste_private.settings.name is 'Name of the setting.';
 comment on column posthaste_private.settings.value is 'Its value.';
 
 create table posthaste.email_messages (
-  id uuid primary key,
+  -- A known idempotency key is told as a conflict of the id, so the name says both.
+  id uuid constraint id_or_idempotency_key_is_known primary key,
   status text not null default 'PENDING',
   template text not null,
   parameters jsonb not null default '{}',

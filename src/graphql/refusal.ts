@@ -26,6 +26,8 @@ export const RefusalPlugin: GraphileConfig.Plugin = extendSchema(
         EXPIRED
         "Its secret parameters were erased."
         SECRETS_GONE
+        "An address in it cannot be mailed."
+        ADDRESS_INVALID
         "The transport is not paused."
         NOT_PAUSED
         "The idempotency key belongs to another request."
@@ -83,6 +85,7 @@ const REASONS = {
   WRONG_STATUS: "PH021",
   EXPIRED: "PH022",
   SECRETS_GONE: "PH023",
+  ADDRESS_INVALID: "PH024",
   KEY_TAKEN: "PH001",
   NOT_PAUSED: "",
 } as const;

@@ -73,9 +73,11 @@ export async function attempt(
     allowed: config.allowedRecipients,
   });
   if (envelope.recipients.length === 0) {
-    const reason = envelope.unroutable[0]?.reason ?? "nobody is left to send to";
+    const [first] = envelope.unroutable;
+    // Not an address once its domain was looked at, or not allowed in this environment.
+    const code = first?.enhanced === "5.1.3" ? "recipient_invalid" : "recipient_refused";
     return notAsked({
-      ...failedBeforeSending("recipient_refused", reason),
+      ...failedBeforeSending(code, first?.reason ?? "nobody is left to send to"),
       refused: unroutablePositions(envelope),
     });
   }

@@ -109,6 +109,24 @@ suite("retry", () => {
     assert.deepEqual([error.code, error.column], ["PH022", "expires_at"]);
   });
 
+  test("of a mail whose address cannot be mailed raises PH024 and keeps its cause", async () => {
+    const id = await enqueue(pool, { recipients: ["jane"] });
+    const error = await errorOf(act("retry", id));
+    assert.deepEqual([error.code, error.column], ["PH024", "recipients"]);
+    const counts = await database.query(
+      "select * from posthaste.retry_matching(jsonb_build_object('id', $1::text))",
+      [id],
+    );
+    assert.deepEqual(
+      counts.map(({ outcome, emails }) => [outcome, Number(emails)]),
+      [
+        ["retried", 0],
+        ["address invalid", 1],
+      ],
+    );
+    assert.equal((await mail(pool, id)).error_message, "recipients: it has no @");
+  });
+
   test("of a mail that has not failed, or does not exist, is refused", async () => {
     assert.equal((await errorOf(act("retry", await enqueue(pool)))).code, "PH021");
     assert.equal((await errorOf(act("retry", (await claimed(pool)).id))).code, "PH021");
