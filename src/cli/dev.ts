@@ -6,7 +6,7 @@ export function registerDev(program: Command): void {
   program
     .command("dev")
     .description(
-      "Runs everything for development until Ctrl-C: PostgreSQL (or DATABASE_URL), a worker that reads changed templates, a mail server that shows what it caught, and the preview. No mail leaves the machine.",
+      "Runs everything for development until Ctrl-C: PostgreSQL (or DATABASE_URL), a worker that reads changed templates, a mail server that shows what it caught, GraphiQL, and the preview. No mail leaves the machine.",
     )
     .option("--no-preview", "leave out the preview of the templates")
     .action(async ({ preview }: { preview: boolean }, command: Command) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { after, test } from "node:test";
 import { createTestDatabase } from "../database.ts";
@@ -231,6 +232,35 @@ test("whatever happens, nobody is told more than an id", async () => {
   } finally {
     await database.query("alter function posthaste.transports_away() rename to transports");
   }
+});
+
+test("where no token is needed, only loopback's own names are, and pages of other origins are not", async () => {
+  const open = await serve(
+    database,
+    { tokens: null },
+    { role: "operator", owner: null, subject: "operator on loopback" },
+  );
+  stops.push(open.stop);
+  const { port } = new URL(open.server.url);
+  const send = (headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const asked = request({
+        port,
+        path: "/graphql",
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+      });
+      asked.on("response", ({ statusCode }) => resolve(statusCode)).on("error", reject);
+      asked.end(QUERY);
+    });
+  assert.equal((await open.ask("{ emails { nodes { id } } }", {}, null)).errors, undefined);
+  assert.equal(await send({ host: `localhost:${port}` }), 200);
+  // A page can make its own name resolve to 127.0.0.1.
+  assert.equal(await send({ host: `evil.example:${port}` }), 403);
+  assert.equal(await send({ host: `127.0.0.1.evil.example:${port}` }), 403);
+  assert.equal(await send({ origin: "https://evil.example" }), 403);
+  // Who brings a token is not let in by it: there are none.
+  assert.equal(await send({ authorization: `Bearer ${token}` }), 401);
 });
 
 // The last one: the address stays blocked.

@@ -26,7 +26,11 @@ export interface Serving {
 }
 
 /** Starts a server with a login of its own, which can become a viewer or an operator and nothing else. */
-export async function serve(database: TestDatabase, settings: Partial<HttpSettings> = {}): Promise<Serving> {
+export async function serve(
+  database: TestDatabase,
+  settings: Partial<HttpSettings> = {},
+  withoutToken: Identity | null = null,
+): Promise<Serving> {
   const { connectionString } = await httpLogin(database);
   const log: string[] = [];
   const server = await startHttp({
@@ -42,7 +46,7 @@ export async function serve(database: TestDatabase, settings: Partial<HttpSettin
     connectionString,
     emails: join(import.meta.dirname, "../../emails"),
     watch: false,
-    withoutToken: null,
+    withoutToken,
     checkLogin: true,
     log: createLog({ format: "json", stream: { write: (line: string) => log.push(line) > 0 } as never }),
   });

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { LoadedConfiguration } from "../../configuration/load.ts";
+import { startHttp } from "../../graphql/http/serve.ts";
 import { createLog } from "../../log.ts";
 import { startPreview } from "../../templates/preview.ts";
 import { startWorker, untilSignalled } from "../../worker/worker.ts";
@@ -12,7 +13,7 @@ import { freePort } from "./free-port.ts";
 import { startMailView } from "./mail-view.ts";
 
 /** Where each part listens; when something else is there, on the next free port. */
-const PORTS = { database: 5433, smtp: 1025, mail: 1080, preview: 3000 };
+const PORTS = { database: 5433, smtp: 1025, mail: 1080, graphql: 5680, preview: 3000 };
 
 /**
  * Starts all parts, prints where they are, and runs until SIGINT or SIGTERM. What is kept lies in ./.posthaste.
@@ -54,18 +55,33 @@ async function start(
     directory: join(home, "mail"),
   });
   teardown.add(() => mail.close());
-  const worker = await startWorker({
-    config: developmentConfig(loaded.config, mail.smtpUrl, home),
-    connectionString: database.connectionString,
-    preset: loaded.preset,
-    log: createLog(),
-    watch: true,
-  });
+  const config = developmentConfig(loaded.config, mail.smtpUrl, home);
+  const log = createLog();
+  const { connectionString } = database;
+  const worker = await startWorker({ config, connectionString, preset: loaded.preset, log, watch: true });
   teardown.add(() => worker.stop());
+  const http = await startHttp({
+    settings: {
+      ...config.http,
+      host: "127.0.0.1",
+      port: await freePort(PORTS.graphql),
+      introspection: true,
+      graphiql: true,
+    },
+    connectionString,
+    emails,
+    watch: true,
+    // Whoever can reach it can reach the database as well.
+    withoutToken: { role: "operator", owner: null, subject: "dev" },
+    checkLogin: false,
+    log,
+  });
+  teardown.add(() => http.stop());
 
   say("");
   say(`  database  ${database.shown}`);
   say(`  mail      ${mail.url}   whatever is sent ends there (${mail.smtpUrl})`);
+  say(`  graphql   ${http.url}/graphiql   status and actions, as an operator`);
   if (preview) say(`  preview   ${await preview}`);
   const example = await exampleCall(emails);
   if (example) say(`\nTo enqueue a mail: psql ${database.psql}\n\n  ${example}`);
