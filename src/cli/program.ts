@@ -69,6 +69,8 @@ Environment:
   DATABASE_URL     the PostgreSQL database, e.g. postgres://user@localhost/shop
   SMTP_URL         the mail server (transports.default.url), e.g. smtp://user:password@mail.example:587
   POSTHASTE_FROM   the sender (from), e.g. "Shop <no-reply@shop.example>"
+  POSTHASTE_HTTP_DATABASE_URL   the same database for \`serve\`, by a login that can become a viewer or an operator and nothing else
+  POSTHASTE_JWT_SECRET, POSTHASTE_JWT_PUBLIC_KEY or POSTHASTE_JWKS_URL   what tokens of \`serve\` are checked with
   POSTHASTE_LOG    json or text; default: text on a terminal
   DEBUG=posthaste  debug lines, and the stack of unexpected errors
 
