@@ -57,7 +57,8 @@ export function registerEnqueue(program: Command): void {
       });
       const { id, status, error_code, error_message } = email;
       answer(options.json, { id, status, error_code, error_message }, id);
-      if (status !== "FAILED") return;
+      // Only what was born FAILED is an answer to this call: a worker may have been quick with the rest.
+      if (error_code !== "recipient_invalid") return;
       process.exitCode = 1;
       if (!options.json)
         console.error(`posthaste: it is FAILED: ${oneLine(`${error_code}: ${error_message}`)}.`);
