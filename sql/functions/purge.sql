@@ -41,7 +41,9 @@ begin
       headers, transport, priority, idempotency_key, reference, owner, send_at, expires_at, max_attempts, attempt_count, deferral_count,
       delivered_to, refused, error_code, error_message, possible_duplicate, message_id, subject, provider_response, transport_used,
       template_version, created_at, sent_at, finished_at, secrets_removed_at, attempts)
-    select g.id, g.status, g.template, g.parameters, g.locale, g.from_address, g.recipients, g.cc, g.bcc, g.reply_to, g.attachments,
+    -- FAILED mail may still have its secrets for a retry, which an archive does not offer.
+    select g.id, g.status, g.template, case when g.status = 'FAILED' and g.secrets_removed_at is null
+        then posthaste_private.without_secrets(g.parameters, posthaste_private.secret_paths(g.template)) else g.parameters end, g.locale, g.from_address, g.recipients, g.cc, g.bcc, g.reply_to, g.attachments,
       g.headers, g.transport, g.priority, g.idempotency_key, g.reference, g.owner, g.send_at, g.expires_at, g.max_attempts, g.attempt_count, g.deferral_count,
       g.delivered_to, g.refused, g.error_code, g.error_message, g.possible_duplicate, g.message_id, g.subject, g.provider_response, g.transport_used,
       g.template_version, g.created_at, g.sent_at, g.finished_at, g.secrets_removed_at,

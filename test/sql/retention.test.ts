@@ -127,6 +127,23 @@ suite("a step of a purge", () => {
     assert.notEqual(await enqueue(pool, { idempotency_key }), lease.id);
   });
 
+  test("archives failed mail without its secret parameters", async () => {
+    await pool.query(
+      "insert into posthaste_private.template_secrets (template, paths) values ('vault', '{code}') on conflict do nothing",
+    );
+    const lease = await claimed(pool, { template: "vault", parameters: { code: "canary-4711", n: 1 } });
+    await record(pool, lease, { kind: "failed", error_code: "render_failed" });
+    await pool.query(
+      "update posthaste.email_messages set created_at = now() - interval '1 year', finished_at = now() - interval '1 year' where id = $1",
+      [lease.id],
+    );
+    assert.equal((await step("FAILED", { archive: true })).removed, 1);
+    const [row] = await database.query("select parameters from posthaste.email_archive where id = $1", [
+      lease.id,
+    ]);
+    assert.deepEqual(row.parameters, { n: 1 });
+  });
+
   test("archives in the statement that deletes, with every column and the attempts", async () => {
     const lease = await claimed(pool, {
       cc: ["bob@shop.example"],
