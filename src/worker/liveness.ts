@@ -46,7 +46,10 @@ export async function keepAlive(options: {
   async function reopen(): Promise<void> {
     for (let pause = FIRST_PAUSE; !closing.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       try {
-        client = await open();
+        const opened = await open();
+        // Closed while it was being made: a connection that nobody ends would keep the process alive.
+        if (closing.signal.aborted) return void opened.end().catch(() => undefined);
+        client = opened;
         options.log("database_back");
         return;
       } catch {
