@@ -33,7 +33,7 @@ export interface PurgeOptions {
 
 /** Most mails that one transaction may remove, and milliseconds that one is to take: the size follows the time. */
 const LARGEST = 1000;
-const AIM = 60;
+const AIM = 40;
 /** Rest after each transaction, in times of what it took: those who send have the database for most of the time. */
 const REST = 4;
 /** Files that are taken at once, and milliseconds in which they are to be deleted before somebody else tries. */

@@ -65,7 +65,19 @@ function describe({
   return [
     `${mode}: ${purged.emails.SENT} rows in ${Math.round(took)} s, ${steps.length} transactions`,
     `  transaction: median ${ms(0.5)}, 99 % ${ms(0.99)}, longest ${ms(1)}`,
+    `  the longest three, and when they came: ${longest(steps)}`,
     `  mails per second: ${Math.round(before)} before, ${Math.round(during)} during (${roundsDuring} rounds), ${Math.round(after)} after; ${(during / before).toFixed(2)} of before`,
     `  waiting rows untouched: ${waitingUntouched}`,
   ].join("\n");
+}
+
+/** `512 ms as 3 of 511`: whether a stall came by chance, or where one always comes. */
+function longest(steps: readonly number[]): string {
+  const ordered = steps
+    .map((took, index) => ({ took, place: index + 1 }))
+    .toSorted((a, b) => b.took - a.took);
+  return ordered
+    .slice(0, 3)
+    .map(({ took, place }) => `${Math.round(took)} ms as ${place} of ${steps.length}`)
+    .join(", ");
 }
