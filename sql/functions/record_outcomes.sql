@@ -51,7 +51,7 @@ begin
         -- A body that always kills the server must come to an end: the second such attempt is spent.
         g.holder and (g.refund = 'yes' or g.refund = 'once' and not exists (
           select from posthaste.email_attempts a
-          where a.email_id = g.id and a.error_code = g.error_code and a.phase in ('mail', 'rcpt', 'data'))) as refunded
+          where a.email_id = g.id and a.error_code = g.error_code and a.phase in ('mail', 'rcpt', 'data', 'final_dot'))) as refunded
     ) r
   ), timed as (
     select c.*, now() + case
