@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Writable } from "node:stream";
-import type { TestContext } from "node:test";
 import { validateConfiguration } from "../../src/configuration/validate.ts";
 import type { PosthasteOptions } from "../../src/index.ts";
 import { createLog } from "../../src/log.ts";
@@ -65,11 +64,12 @@ const QUICK = {
 
 /**
  * Makes a scene for one test, and takes it away after it.
+ * @param t the test, or whatever else says when it is over
  * @param setting.templates more templates: path below the folder → source
  * @param setting.database default: one of its own in the server of the run
  */
 export async function startScene(
-  t: TestContext,
+  t: { after(close: () => Promise<void>): void },
   setting: {
     smtp?: SmtpServerOptions;
     templates?: Readonly<Record<string, string>>;
