@@ -6,3 +6,6 @@ as $$
 $$;
 comment on function posthaste_private.attempts_of(uuid) is 'The attempts of a mail in their order.';
 revoke all on function posthaste_private.attempts_of(uuid) from public;
+--! roles
+grant execute on function posthaste_private.attempts_of(uuid) to posthaste_operator;
+--! end

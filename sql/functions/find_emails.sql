@@ -14,3 +14,6 @@ begin
 end $$;
 comment on function posthaste_private.find_emails(text, int) is 'The mails of an id, an idempotency key or a reference, newest first.';
 revoke all on function posthaste_private.find_emails(text, int) from public;
+--! roles
+grant execute on function posthaste_private.find_emails(text, int) to posthaste_operator;
+--! end

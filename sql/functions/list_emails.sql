@@ -8,3 +8,6 @@ as $$
 $$;
 comment on function posthaste_private.list_emails(jsonb, int) is 'The mails that a filter matches, newest first; keys as in posthaste_private.matching().';
 revoke all on function posthaste_private.list_emails(jsonb, int) from public;
+--! roles
+grant execute on function posthaste_private.list_emails(jsonb, int) to posthaste_operator;
+--! end

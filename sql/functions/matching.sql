@@ -22,7 +22,7 @@ begin
       and (filter ->> 'template' is null or m.template = filter ->> 'template')
       and (filter ->> 'reference' is null or m.reference = filter ->> 'reference')
       and (filter ->> 'owner' is null or m.owner = filter ->> 'owner')
-      and (filter ->> 'transport' is null or coalesce(m.transport_used, m.transport, posthaste_private.setting('default_transport') #>> '{}') = filter ->> 'transport')
+      and (filter ->> 'transport' is null or coalesce(m.transport_used, m.transport, (select posthaste_private.default_transport())) = filter ->> 'transport')
       and (filter ->> 'possible_duplicate' is null or m.possible_duplicate = (filter ->> 'possible_duplicate')::boolean)
       and (filter ->> 'recipient' is null or m.id in (
         select r.email_id from posthaste_private.recipient_index r where r.address = lower(btrim(filter ->> 'recipient'))))
@@ -31,3 +31,6 @@ begin
 end $$;
 comment on function posthaste_private.matching(jsonb, int) is 'Ids of the mails that a filter matches, newest first. Keys: id, status, error_code (string or array), template, reference, owner, recipient (exact address), transport, since, until, possible_duplicate.';
 revoke all on function posthaste_private.matching(jsonb, int) from public;
+--! roles
+grant execute on function posthaste_private.matching(jsonb, int) to posthaste_operator;
+--! end

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openShop } from "./shop.ts";
+import { failMail, openShop, type Shop } from "./shop.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n$/;
 const UNKNOWN = "00000000-0000-7000-8000-000000000000";
@@ -165,13 +165,16 @@ test("show lists the mails of a reference, and says when there is none", async (
   assert.deepEqual([none.code, none.stdout], [1, ""]);
 });
 
+/** A mail that failed for a reason that can be mended. */
+async function failedMail(shop: Shop, more = ""): Promise<string> {
+  const id = await shop.enqueue(more);
+  await failMail(shop.database, id);
+  return id;
+}
+
 test("cancel and retry act on ids, and a refusal is one sentence with its hint, exit code 1", async (t) => {
   const shop = await openShop(t);
-  const [one, two, failed] = [
-    await shop.enqueue(),
-    await shop.enqueue(),
-    await shop.enqueue("", "ada@customer"),
-  ];
+  const [one, two, failed] = [await shop.enqueue(), await shop.enqueue(), await failedMail(shop)];
   const dry = await shop.run("cancel", one, failed, "--dry-run");
   assert.deepEqual([dry.stdout, dry.code], ["1 would be cancelled\n1 not PENDING\n", 0]);
   const cancelled = await shop.run("cancel", one, two, failed, UNKNOWN);
@@ -183,7 +186,7 @@ test("cancel and retry act on ids, and a refusal is one sentence with its hint, 
   assert.equal(cancelled.code, 1);
   assert.equal((await shop.row(one)).status, "CANCELLED");
 
-  const expired = await shop.enqueue("expires_at => now() + interval '1 hour'", "bob@customer");
+  const expired = await failedMail(shop, "expires_at => now() + interval '1 hour'");
   await shop.database.query("update posthaste.email_messages set expires_at = now() where id = $1", [
     expired,
   ]);
@@ -200,14 +203,14 @@ test("cancel and retry act on ids, and a refusal is one sentence with its hint, 
 
 test("retry and cancel act on what filters match, count it, and do no more than --max", async (t) => {
   const shop = await openShop(t);
-  for (let n = 0; n < 3; n++) await shop.enqueue("reference => 'order:1'", "ada@customer");
-  const other = await shop.enqueue("reference => 'order:2'", "ada@customer");
+  for (let n = 0; n < 3; n++) await failedMail(shop, "reference => 'order:1'");
+  const other = await failedMail(shop, "reference => 'order:2'");
   const dry = await shop.run("retry", "--reference", "order:1", "--status", "FAILED", "--dry-run");
   assert.deepEqual([dry.stdout, dry.code], ["3 would be retried\n", 0]);
   const some = await shop.run(
     "retry",
     "--error-code",
-    "recipient_invalid",
+    "template_not_found",
     "--reference",
     "order:1",
     "--max",

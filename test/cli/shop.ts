@@ -26,6 +26,23 @@ export interface Shop {
   row(id: string): Promise<any>;
 }
 
+/** Makes a waiting mail one that was given up with the code, as a worker would. */
+export async function failMail(
+  database: TestDatabase,
+  id: string,
+  code = "template_not_found",
+): Promise<void> {
+  await database.query(
+    "update posthaste.email_messages set status = 'SENDING', lease_token = id, locked_until = now() where id = $1",
+    [id],
+  );
+  await database.query(
+    `update posthaste.email_messages set status = 'FAILED', lease_token = null, locked_until = null, finished_at = now(),
+       error_code = $2 where id = $1`,
+    [id, code],
+  );
+}
+
 /** A command that goes on. */
 export interface RunningCommand {
   readonly child: ChildProcess;
