@@ -1,29 +1,40 @@
 import type { PosthasteConfig, Timeouts, TransportSettings } from "../config.ts";
 import { checkSchema, schemaError } from "../database/check-schema.ts";
 import { checkServer } from "../database/check-server.ts";
-import { connect, describeDatabase } from "../database/pool.ts";
+import { createLedger } from "../database/ledger.ts";
+import { connect, createPool, describeDatabase } from "../database/pool.ts";
 import { PosthasteError } from "../errors.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
+import { environmentMismatch } from "../worker/identity.ts";
 import { asFinding, type Finding, fine, wrong } from "./check-findings.ts";
+import { explained } from "./with-ledger.ts";
 
-/** Connects to the database and compares its schema with this program's. */
-export async function checkDatabase(databaseUrl: string | null): Promise<Finding> {
+/** Connects to the database, and compares its schema with this program's and its environment with the configuration's. */
+export async function checkDatabase(databaseUrl: string | null, environment: string): Promise<Finding> {
   const subject = "database";
   if (databaseUrl === null)
     return wrong(subject, "There is no DATABASE_URL.", "Set it, or use --no-connect.");
   try {
     const client = await connect({ connectionString: databaseUrl, applicationName: "posthaste check" });
-    try {
-      await checkServer(client);
-      const error = schemaError(await checkSchema(client));
-      if (error) return wrong(subject, error.message);
-      return fine(subject, `${describeDatabase(databaseUrl)} holds the schema of this version.`);
-    } finally {
-      await client.end();
-    }
+    const outdated = await checkServer(client)
+      .then(() => checkSchema(client))
+      .then(schemaError)
+      .finally(() => client.end());
+    if (outdated) return wrong(subject, outdated.message);
+    const found = await environmentOf(databaseUrl);
+    if (found !== environment) return wrong(subject, environmentMismatch(found, environment).message);
+    return fine(subject, `${describeDatabase(databaseUrl)} holds the schema of this version.`);
   } catch (error) {
-    return asFinding(subject)(error);
+    return asFinding(subject)(await explained(error, databaseUrl, "check"));
   }
+}
+
+async function environmentOf(connectionString: string): Promise<string> {
+  const pool = createPool({ connectionString, applicationName: "posthaste check", max: 1 });
+  return createLedger(pool)
+    .stats()
+    .then((stats) => stats.environment)
+    .finally(() => pool.end());
 }
 
 /** Connects to each mail server as for a send: greeting, TLS, login. No mail is sent. */

@@ -43,7 +43,7 @@ async function check(command: Command, { connect, database }: Options): Promise<
   const { checkDatabase, checkTransports } = await import("./check-connections.ts");
   const { checkStores } = await import("./check-stores.ts");
   const connections = await Promise.all([
-    checkDatabase(loaded.databaseUrl),
+    checkDatabase(loaded.databaseUrl, loaded.config.environment),
     checkTransports(loaded.config),
     checkStores(loaded.config),
   ]);

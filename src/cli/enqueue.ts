@@ -49,19 +49,19 @@ export function registerEnqueue(program: Command): void {
     .option("--json", "print one JSON document")
     .action(async (template: string, recipient: string, options: Options, command: Command) => {
       const request = requestOf(template, recipient, options);
-      const email = await withLedger(command, async (ledger) => {
+      const { readEnqueued, templateNote } = await import("./after-enqueue.ts");
+      const { email, note } = await withLedger(command, async (ledger) => {
         const id = await ledger.enqueue(request);
-        return (
-          (await ledger.find(id, 1))[0] ?? { id, status: "PENDING", error_code: null, error_message: null }
-        );
+        return { email: await readEnqueued(ledger, id, request), note: await templateNote(ledger, template) };
       });
       const { id, status, error_code, error_message } = email;
       answer(options.json, { id, status, error_code, error_message }, id);
+      if (note !== null && !options.json) console.error(`posthaste: ${oneLine(note)}`);
       // Only what was born FAILED is an answer to this call: a worker may have been quick with the rest.
       if (error_code !== "recipient_invalid") return;
       process.exitCode = 1;
-      if (!options.json)
-        console.error(`posthaste: it is FAILED: ${oneLine(`${error_code}: ${error_message}`)}.`);
+      const why = [error_code, error_message].filter((part) => part !== null).join(": ");
+      if (!options.json) console.error(`posthaste: it is FAILED: ${oneLine(why)}.`);
     });
 }
 

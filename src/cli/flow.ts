@@ -1,6 +1,6 @@
-import type { QueueStats, TransportStatus } from "../database/ledger.ts";
+import type { QueueStats, QueueTroubles, TransportStatus } from "../database/ledger.ts";
 import { ERROR_CODES } from "../errors.ts";
-import { since, when } from "./when.ts";
+import { since, span, when } from "./when.ts";
 
 /** Whether mail flows, and why not. */
 export interface Flow {
@@ -17,15 +17,17 @@ const PATIENCE = 120_000;
  * Judges the queue in words for a person.
  * @param now milliseconds, as of Date.now()
  */
-export function flowOf(stats: QueueStats, now: number): Flow {
+export function flowOf(stats: QueueStats, troubles: QueueTroubles, now: number): Flow {
   const problems = [
     ...withoutWorker(stats, now),
+    ...withoutTransport(troubles),
     ...stats.transports.flatMap((transport) => standstill(transport, stats, now)),
   ];
   if (problems.length === 0) problems.push(...stuck(stats, now));
-  if (problems.length > 0) return { state: "stopped", words: problems };
+  const rest = abandoned(troubles, now);
+  if (problems.length > 0) return { state: "stopped", words: [...problems, ...rest] };
   if (stats.live_workers === 0) return { state: "idle", words: ["Nothing is due. No worker is running."] };
-  return { state: "flowing", words: [headline(stats, now), ...hitches(stats)] };
+  return { state: "flowing", words: [headline(stats, now), ...hitches(stats), ...rest] };
 }
 
 function headline({ due, sending, oldest_due_at }: QueueStats, now: number): string {
@@ -45,6 +47,24 @@ function withoutWorker(stats: QueueStats, now: number): readonly string[] {
   if (sending > 0)
     return [`No worker is running, and one was lost while it sent ${mails(sending)}: ${start}`];
   return [];
+}
+
+function withoutTransport({ without_transport, worker_transports }: QueueTroubles): readonly string[] {
+  return without_transport.map(
+    ({ transport, emails }) =>
+      `${mails(emails)} ${emails === 1 ? "waits" : "wait"} for the transport ${JSON.stringify(transport)}, which no worker has (known: ${worker_transports.join(", ")}). ` +
+      `Add it to \`transports\` of the workers' configuration; \`posthaste list --transport ${transport} --status PENDING\` shows ${emails === 1 ? "it" : "them"}.`,
+  );
+}
+
+function abandoned({ abandoned: count, abandoned_until: until }: QueueTroubles, now: number): string[] {
+  if (count === 0 || until === null) return [];
+  const left = span(Math.max(0, until.getTime() - now));
+  return [
+    count === 1
+      ? `1 mail's worker is gone; it is settled when its lease ends, in ${left}.`
+      : `The workers of ${count} mails are gone; they are settled when their leases end, the last in ${left}.`,
+  ];
 }
 
 function standstill(transport: TransportStatus, stats: QueueStats, now: number): readonly string[] {

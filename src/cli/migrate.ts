@@ -41,7 +41,12 @@ export function registerMigrate(program: Command): void {
       const { requireDatabaseUrl } = await import("../database/pool.ts");
       const { migrate } = await import("../database/migrate.ts");
       const connectionString = requireDatabaseUrl(databaseUrl ?? "");
-      const result = await migrate({ connectionString, roles: options.roles, grants });
+      const result = await migrate({ connectionString, roles: options.roles, grants }).catch(
+        async (error) => {
+          const { explained } = await import("./with-ledger.ts");
+          throw await explained(error, connectionString, command.name());
+        },
+      );
       answer(options.json, result, describe(result));
     });
 }

@@ -29,11 +29,10 @@ export async function runWorker(command: Command, options: RunOptions): Promise<
   const { preset, databaseUrl } = configuration;
   const config = withMetricsPort(configuration.config, options.metricsPort);
   const connectionString = requireDatabaseUrl(databaseUrl ?? "");
-  if (options.migrate) {
-    const { migrate } = await import("../database/migrate.ts");
-    await migrate({ connectionString, roles: options.migrate.roles, grants: [] });
-  }
-  await requireSchema(connectionString);
+  const inWords = async (error: unknown): Promise<never> => {
+    throw await explained(error, connectionString, command.name());
+  };
+  await prepareSchema(connectionString, options).catch(inWords);
   const log = createLog();
   // Node would print the error's text, which may quote a mail. Whatever was being sent is taken up by its lease.
   process.once("uncaughtException", (error) => {
@@ -47,7 +46,7 @@ export async function runWorker(command: Command, options: RunOptions): Promise<
     const idle = probes ? untilIdle(worker.engine.store, probes, signalled) : signalled;
     await Promise.race([signalled, idle]).finally(() => worker.stop());
   } catch (error) {
-    throw await explained(error, connectionString, null);
+    await inWords(error);
   } finally {
     await beside?.stop();
   }
@@ -55,7 +54,11 @@ export async function runWorker(command: Command, options: RunOptions): Promise<
   process.exit();
 }
 
-async function requireSchema(connectionString: string): Promise<void> {
+async function prepareSchema(connectionString: string, options: RunOptions): Promise<void> {
+  if (options.migrate) {
+    const { migrate } = await import("../database/migrate.ts");
+    await migrate({ connectionString, roles: options.migrate.roles, grants: [] });
+  }
   const client = await connect({ connectionString, applicationName: "posthaste worker" });
   try {
     const error = schemaError(await checkSchema(client));

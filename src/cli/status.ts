@@ -1,7 +1,9 @@
 import type { Command } from "commander";
-import type { QueueStats } from "../database/ledger.ts";
+import type { SchemaState } from "../database/check-schema.ts";
+import type { Ledger, QueueStats, QueueTroubles } from "../database/ledger.ts";
 import { answer } from "./context.ts";
 import { oneLine } from "./printable.ts";
+import { sqlState } from "./sql-error.ts";
 import { table } from "./table.ts";
 import { withLedger } from "./with-ledger.ts";
 
@@ -14,19 +16,39 @@ export function registerStatus(program: Command): void {
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       await withLedger(command, async (ledger, schema) => {
         const stats = await ledger.stats();
+        const troubles = await troublesOf(ledger, schema);
         const { flowOf } = await import("./flow.ts");
         const { schemaError } = await import("../database/check-schema.ts");
-        const flow = flowOf(stats, Date.now());
+        const flow = flowOf(stats, troubles, Date.now());
         const outdated = schemaError(schema)?.message;
         const state = outdated === undefined ? flow.state : "stopped";
         const words = [...(outdated === undefined ? [] : [outdated]), ...flow.words].map(oneLine);
-        answer(json, { state, words, ...stats }, `${words.join("\n")}\n\n${table(countsOf(stats))}`);
+        const counts = table(countsOf(stats, troubles));
+        answer(json, { state, words, ...stats, ...troubles }, `${words.join("\n")}\n\n${counts}`);
         if (state === "stopped") process.exitCode = 1;
       });
     });
 }
 
-function countsOf(stats: QueueStats): readonly (readonly string[])[] {
+/** A schema that is older than this program has no such function; what can be told is told all the same. */
+async function troublesOf(ledger: Ledger, { state }: SchemaState): Promise<QueueTroubles> {
+  try {
+    return await ledger.troubles();
+  } catch (error) {
+    if (state === "older" && sqlState(error)?.startsWith("42")) return NONE;
+    throw error;
+  }
+}
+
+const NONE: QueueTroubles = {
+  without_transport: [],
+  worker_transports: [],
+  failed_recently: [],
+  abandoned: 0,
+  abandoned_until: null,
+};
+
+function countsOf(stats: QueueStats, troubles: QueueTroubles): readonly (readonly string[])[] {
   const about = stats.ended_are_estimates ? " (about)" : "";
   return [
     ["PENDING", `${stats.pending}${stats.due > 0 ? ` (${stats.due} due)` : ""}`],
@@ -35,7 +57,7 @@ function countsOf(stats: QueueStats): readonly (readonly string[])[] {
       `${stats.sending}${stats.expired_leases > 0 ? ` (${stats.expired_leases} with a lease that ran out)` : ""}`,
     ],
     ["SENT", `${stats.sent}${about}`],
-    ["FAILED", String(stats.failed)],
+    ["FAILED", `${stats.failed}${recently(troubles)}`],
     ["CANCELLED", `${stats.cancelled}${about}`],
     ["workers", String(stats.live_workers)],
     ["environment", stats.environment],
@@ -47,3 +69,9 @@ function countsOf(stats: QueueStats): readonly (readonly string[])[] {
 }
 
 const STATES = { closed: "serves", open: "stopped", paused: "paused" } as const;
+
+function recently({ failed_recently: causes }: QueueTroubles): string {
+  const total = causes.reduce((sum, { emails }) => sum + emails, 0);
+  if (total === 0) return "";
+  return ` (${total} in the last hour: ${causes.map(({ code, emails }) => `${code} ${emails}`).join(", ")})`;
+}

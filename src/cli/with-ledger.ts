@@ -3,6 +3,7 @@ import type { SchemaState } from "../database/check-schema.ts";
 import type { Ledger } from "../database/ledger.ts";
 import type { Retention } from "../database/retention.ts";
 import { PosthasteError } from "../errors.ts";
+import { permissionError } from "./permission.ts";
 import { refusal, sqlState } from "./sql-error.ts";
 
 /**
@@ -38,7 +39,7 @@ async function withPool<T>(
     schema = await usableSchema(pool);
     return await work(pool, schema);
   } catch (error) {
-    throw await explained(error, connectionString, schema);
+    throw await explained(error, connectionString, command.name(), schema);
   } finally {
     await pool.end();
   }
@@ -46,11 +47,12 @@ async function withPool<T>(
 
 type Pool = ReturnType<typeof import("../database/pool.ts").createPool>;
 
-/** The error of a database call in words; an error that is about something else comes back as it is. */
+/** The error of a database call of a command in words; an error that is about something else comes back as it is. */
 export async function explained(
   error: unknown,
   connectionString: string,
-  schema: SchemaState | null,
+  command: string,
+  schema: SchemaState | null = null,
 ): Promise<unknown> {
   if (error instanceof PosthasteError) return error;
   const refused = refusal(error);
@@ -63,12 +65,8 @@ export async function explained(
     const outdated = schemaError(schema);
     if (outdated) return outdated;
   }
-  if (state === "42501") {
-    return new PosthasteError(
-      `PostgreSQL does not let this login do that: ${(error as Error).message}. Use the login that ran \`posthaste migrate\` in DATABASE_URL.`,
-      { cause: error },
-    );
-  }
+  const denied = permissionError(error, command, connectionString);
+  if (denied) return denied;
   if (error instanceof Error && /^Connection terminated/.test(error.message)) {
     return new PosthasteError(
       `The connection to PostgreSQL at ${describeDatabase(connectionString)} was lost; look at what has been done, then try again.`,

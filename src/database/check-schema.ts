@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { PosthasteError } from "../errors.ts";
 import { version as packageVersion } from "../package-root.ts";
-import { compareVersions, readRecord, type SchemaRecord } from "./schema-record.ts";
+import { compareVersions, readHiddenRecord, readRecord, type SchemaRecord } from "./schema-record.ts";
 import { readSqlFiles, type SqlFiles } from "./sql-files.ts";
 
 /** How the schema in a database compares with this program. */
@@ -13,15 +13,19 @@ export type SchemaState =
   /** A newer program has changed it: this one must not touch it. */
   | { readonly state: "newer"; readonly version: string };
 
-/** Compares the schema in the database with this program's, without changing anything. */
+/** Compares the schema in the database with this program's, as far as the login may see it, without changing anything. */
 export async function checkSchema(client: pg.ClientBase, sqlDirectory?: string): Promise<SchemaState> {
   const files = await readSqlFiles(sqlDirectory);
-  const record = await readRecord(client);
+  const hidden = await readHiddenRecord(client);
+  // It is there, and who may not see it does not change it either.
+  if (hidden?.version === null) return { state: "ok", version: packageVersion };
+  const record = hidden ?? (await readRecord(client));
   if (record.version === null) return { state: "missing" };
   if (isNewer(record, files)) return { state: "newer", version: record.version };
   // With --no-roles the files of roles are never recorded; they are not pending for a worker.
   const pending = files.migrations.filter(({ id, roles }) => !roles && !record.migrations.has(id));
-  const current = [true, false].some((roles) => files.functions(roles).hash === record.functionsHash);
+  const current =
+    hidden !== null || [true, false].some((roles) => files.functions(roles).hash === record.functionsHash);
   if (pending.length === 0 && current) return { state: "ok", version: record.version };
   return {
     state: "older",

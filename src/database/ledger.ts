@@ -35,6 +35,27 @@ export interface QueueStats {
   readonly environment: string;
 }
 
+/** The answer of posthaste_private.queue_troubles(). */
+export interface QueueTroubles {
+  /** Waiting mail by transport, where no live worker has that transport. Empty while no worker lives. */
+  readonly without_transport: readonly { readonly transport: string; readonly emails: number }[];
+  /** Transports that live workers have. */
+  readonly worker_transports: readonly string[];
+  /** Failures of the last hour by cause, the most frequent first. */
+  readonly failed_recently: readonly { readonly code: string; readonly emails: number }[];
+  /** Mails that a worker handed over before it was lost. */
+  readonly abandoned: number;
+  /** When the last of their leases ends. */
+  readonly abandoned_until: Date | null;
+}
+
+/** What posthaste.email_status() tells of a mail. */
+export interface EmailStatus {
+  readonly id: string;
+  readonly status: string;
+  readonly error_code: string | null;
+}
+
 /** A transport as operators see it. */
 export interface TransportStatus {
   readonly name: string;
@@ -150,6 +171,25 @@ export function createLedger(pool: pg.Pool) {
         from posthaste.queue_stats()`,
         [],
       ),
+
+    /** What `status` tells besides the statistics. */
+    troubles: (): Promise<QueueTroubles> =>
+      row(
+        `select without_transport, worker_transports, failed_recently, abandoned::float8, abandoned_until
+        from posthaste_private.queue_troubles()`,
+        [],
+      ),
+
+    /** What a producer may know of the mail of a key or a reference. */
+    status: (key: string | null, reference: string | null): Promise<EmailStatus[]> =>
+      rows("select id, status, error_code from posthaste.email_status($1, $2)", [key, reference]),
+
+    /** Names of the templates that live workers have. */
+    async templates(): Promise<string[]> {
+      return (await rows<{ name: string }>("select name from posthaste.templates()", [])).map(
+        ({ name }) => name,
+      );
+    },
 
     /** Calls posthaste.enqueue(); returns the id. */
     async enqueue(request: EnqueueArguments): Promise<string> {

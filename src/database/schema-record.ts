@@ -54,6 +54,20 @@ export async function readRecord(client: pg.ClientBase): Promise<SchemaRecord> {
   };
 }
 
+/**
+ * What the comment on schema posthaste tells, for a login that may not read the table: one that only enqueues. It does not
+ * know the functions' hash. Null for a login that may read the table.
+ */
+export async function readHiddenRecord(client: pg.ClientBase): Promise<SchemaRecord | null> {
+  const { rows } = await client.query(
+    `select obj_description(to_regnamespace('posthaste'), 'pg_namespace') as comment
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'posthaste_private' and c.relname = 'migrations'
+       and not (has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select'))`,
+  );
+  return rows.length === 0 ? null : parseComment(rows[0].comment ?? "");
+}
+
 /** The comment on schema posthaste, which a schema-only dump carries. */
 export function schemaComment(version: string, ids: readonly number[], revision: number): string {
   return `Posthaste ${version}. Migrations: ${ids.join(", ")}. Graphile Worker: ${revision}.`;

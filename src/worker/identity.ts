@@ -8,8 +8,13 @@ export async function checkIdentity(store: Store, config: PosthasteConfig, log: 
   const { environment, installation, moved } = await store.identity();
   if (moved) log("database_moved");
   if (environment === config.environment) return installation ?? "";
-  throw new PosthasteError(
-    `environment_mismatch: the database is ${JSON.stringify(environment)} and the configuration ${JSON.stringify(config.environment)}, so nothing is sent. ` +
-      `If this database is to send mail as ${config.environment}, run: posthaste configure environment ${config.environment}`,
+  throw environmentMismatch(environment, config.environment);
+}
+
+/** Says that a worker of this configuration sends nothing from this database. */
+export function environmentMismatch(database: string | null, configuration: string): PosthasteError {
+  return new PosthasteError(
+    `environment_mismatch: the database is ${JSON.stringify(database)} and the configuration ${JSON.stringify(configuration)}, so nothing is sent. ` +
+      `If this database is to send mail as ${configuration}, run: posthaste configure environment ${configuration}`,
   );
 }

@@ -70,3 +70,14 @@ test("a database that cannot be reached is one sentence without the password, ex
   assert.doesNotMatch(run.stderr, /hunter2/);
   assert.equal(run.code, 1);
 });
+
+test("check says what a worker says about a database of another environment", async (t) => {
+  const database = await createTestDatabase(t);
+  await database.query(`select posthaste.configure('environment', '"staging"')`);
+  const environment = { DATABASE_URL: database.connectionString, SMTP_URL: "smtp://127.0.0.1:1" };
+  const { stdout } = await posthaste(folder(t, FILES), ["check"], environment);
+  assert.match(
+    stdout,
+    /\nERROR database: environment_mismatch: the database is "staging" and the configuration "production".* posthaste configure environment production\n/,
+  );
+});

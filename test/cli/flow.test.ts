@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flowOf } from "../../src/cli/flow.ts";
-import type { QueueStats, TransportStatus } from "../../src/database/ledger.ts";
+import type { QueueStats, QueueTroubles, TransportStatus } from "../../src/database/ledger.ts";
 
 const NOW = Date.parse("2026-08-01T22:00:00Z");
 const minutes = (count: number) => new Date(NOW - count * 60_000);
@@ -18,7 +18,15 @@ const TRANSPORT: TransportStatus = {
   next_probe_at: null,
 };
 
-function judge(stats: Partial<QueueStats>) {
+const TROUBLES: QueueTroubles = {
+  without_transport: [],
+  worker_transports: ["default", "bulk"],
+  failed_recently: [],
+  abandoned: 0,
+  abandoned_until: null,
+};
+
+function judge(stats: Partial<QueueStats>, troubles: Partial<QueueTroubles> = {}) {
   return flowOf(
     {
       pending: 0,
@@ -36,6 +44,7 @@ function judge(stats: Partial<QueueStats>) {
       environment: "production",
       ...stats,
     },
+    { ...TROUBLES, ...troubles },
     NOW,
   );
 }
@@ -97,4 +106,25 @@ test("failures that have not stopped a transport yet, and silence of notificatio
   assert.equal(state, "flowing");
   assert.match(words[1] ?? "", /default failed 2 times in a row: 421 4\.3\.2/);
   assert.match(words[2] ?? "", /No worker hears notifications/);
+});
+
+test("mail for a transport that no worker has does not flow, whatever else does", () => {
+  const { state, words } = judge({}, { without_transport: [{ transport: "bluk", emails: 3 }] });
+  assert.equal(state, "stopped");
+  assert.match(
+    words[0] ?? "",
+    /^3 mails wait for the transport "bluk", which no worker has \(known: default, bulk\)\. .*`posthaste list --transport bluk/,
+  );
+});
+
+test("a mail whose worker is gone is told with the time at which it is settled", () => {
+  const until = new Date(NOW + 40_000);
+  const flowing = judge({ sending: 1 }, { abandoned: 1, abandoned_until: until });
+  assert.equal(flowing.state, "flowing");
+  assert.equal(flowing.words[1], "1 mail's worker is gone; it is settled when its lease ends, in 40 s.");
+  const stopped = judge(
+    { sending: 2, live_workers: 0, listening_workers: 0 },
+    { abandoned: 2, abandoned_until: until },
+  );
+  assert.match(stopped.words[1] ?? "", /^The workers of 2 mails are gone; .* the last in 40 s\.$/);
 });
