@@ -1,4 +1,4 @@
-// What must be in place before anything else is loaded; main.ts imports it first.
+// What must be in place before anything else is loaded; run-program.ts imports it first.
 import { registerHooks } from "node:module";
 
 // React decides on its development build, twice as slow, when it is first imported.

@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { join } from "node:path";
 import { test } from "node:test";
 import { folder, posthaste } from "./posthaste.ts";
 
@@ -66,4 +70,26 @@ test("an unexpected error is one line without credentials, and its stack only wi
   const debug = await posthaste(directory, ["migrate"], { DEBUG: "posthaste" });
   assert.match(debug.stderr, /\n\s+at .*graphile\.config\.mjs/);
   assert.doesNotMatch(run.stderr + debug.stderr, /hunter2/);
+});
+
+test("an older Node.js is told which one is needed, before it reads anything that it cannot", async (t) => {
+  const source = readFileSync(join(here, "../../src/cli/main.ts"), "utf8");
+  const directory = folder(t, {
+    "main.mjs": stripTypeScriptTypes(source),
+    "old.mjs":
+      'Object.defineProperty(process, "versions", { value: { ...process.versions, node: process.env.OLD } });',
+  });
+  const runs = ["20.20.2", "22.17.1", "22.18.0"].map(
+    (version) =>
+      new Promise<string>((resolve) => {
+        const args = ["--import", join(directory, "old.mjs"), join(directory, "main.mjs")];
+        const env = { PATH: process.env.PATH, OLD: version };
+        execFile(process.execPath, args, { env }, (error, _, stderr) => resolve(`${error?.code} ${stderr}`));
+      }),
+  );
+  const [older, old, enough] = await Promise.all(runs);
+  assert.equal(older, "1 posthaste needs Node.js 22.18 or later; this is 20.20.2.\n");
+  assert.equal(old, "1 posthaste needs Node.js 22.18 or later; this is 22.17.1.\n");
+  // It goes on to what is not in that folder.
+  assert.match(enough ?? "", /run-program/);
 });
