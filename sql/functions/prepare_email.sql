@@ -9,6 +9,10 @@ declare
   v_reason text;
   v_known posthaste_private.idempotency_keys;
 begin
+  if lower(current_setting('posthaste.strict', true)) not in ('', 'on', 'true', 'yes', '1', 'off', 'false', 'no', '0') then
+    perform posthaste_private.reject('PH030', 'strict', format('the setting posthaste.strict must be on or off; it is %L', left(current_setting('posthaste.strict'), 30)),
+      'Write set posthaste.strict = on, or reset posthaste.strict.');
+  end if;
   new.recipients := posthaste_private.trimmed(new.recipients);
   new.cc := posthaste_private.trimmed(new.cc);
   new.bcc := posthaste_private.trimmed(new.bcc);

@@ -2,9 +2,11 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { types } from "node:util";
 import { resolvePreset } from "graphile-config";
 import type { PosthasteConfig } from "../config.ts";
 import { PosthasteError } from "../errors.ts";
+import { closest } from "./closest.ts";
 import { withMaskedUrls } from "./masked.ts";
 import "./options.ts";
 import { validateConfiguration } from "./validate.ts";
@@ -63,8 +65,16 @@ export async function readConfiguration(options: LoadOptions = {}): Promise<Load
     environment,
     sends: options.sends ?? true,
   });
+  const scope = misspeltScope(preset);
   const databaseUrl = environment.DATABASE_URL || preset?.worker?.connectionString || null;
-  return { config, preset, databaseUrl, file, problems };
+  return { config, preset, databaseUrl, file, problems: [...scope, ...problems] };
+}
+
+/** A misspelt scope would be nobody's, and all that is in it would be left out silently. */
+function misspeltScope(preset: GraphileConfig.ResolvedPreset | null): readonly string[] {
+  return Object.keys(preset ?? {})
+    .filter((name) => name !== "posthaste" && closest(name, ["posthaste"]) !== null)
+    .map((name) => `${name} is not a scope of the configuration; did you mean "posthaste"?`);
 }
 
 const ENDINGS = ["ts", "mts", "cts", "js", "mjs", "cjs"];
@@ -118,7 +128,9 @@ async function importDefault(file: string): Promise<GraphileConfig.Preset | null
   try {
     // Unlike import(), require() does not warn of a package.json that names no module type.
     module = createRequire(import.meta.url)(file);
-    if (!("default" in Object(module))) return module as GraphileConfig.Preset;
+    // Of a CommonJS file all exports are the preset; a file that exports nothing is one by mistake.
+    const isCommonJs = !types.isModuleNamespaceObject(module) && Object.keys(Object(module)).length > 0;
+    if (isCommonJs && !("default" in module)) return module as GraphileConfig.Preset;
   } catch (error) {
     if ((error as NodeJS.ErrnoException | null)?.code !== "ERR_REQUIRE_ASYNC_MODULE") throw error;
     module = await import(pathToFileURL(file).href);

@@ -9,6 +9,15 @@ export interface Rule<T> {
   readonly read: (value: unknown) => T | undefined;
   /** How a wrong value is shown. Default: `shown`. */
   readonly show?: (value: unknown) => string;
+  /** What is wrong with a value where that is known better than by the rule: ends the sentence "… ". */
+  readonly explain?: (value: unknown) => string | null;
+}
+
+/** The sentence about a value that breaks the rule. */
+export function problemWith(name: string, rule: Rule<unknown>, value: unknown): string {
+  const known = rule.explain?.(value) ?? null;
+  if (known !== null) return `${name} ${known}`;
+  return `${name} must be ${rule.expected}; received ${(rule.show ?? shown)(value)}.`;
 }
 
 /** A whole number between two bounds, both included. */
@@ -84,6 +93,12 @@ export const text: Rule<string> = {
     typeof value === "string" && value.trim() !== "" && !CONTROL.test(value) ? value : undefined,
 };
 
+/** One word, as the database's own setting `environment` is. */
+export const word: Rule<string> = {
+  expected: "a word of 1 to 63 letters, digits, - and _",
+  read: (value) => (typeof value === "string" && /^[A-Za-z0-9_-]{1,63}$/.test(value) ? value : undefined),
+};
+
 /** The name of a header, or null for none. */
 export const headerName: Rule<string | null> = {
   expected: 'the name of a header, such as "Resend-Idempotency-Key"',
@@ -125,7 +140,15 @@ export const smtpUrl: Rule<string> = {
     return known && url.hostname !== "" && bare && decodes(url.username + url.password) ? value : undefined;
   },
   show: (value) => (typeof value === "string" ? masked(value) : shown(value)),
+  explain: (value) => {
+    if (typeof value !== "string" || !BARE_HOST.test(value)) return null;
+    const scheme = value.endsWith(":465") ? "smtps" : "smtp";
+    return `lacks its scheme; did you mean ${scheme}://${value}?`;
+  },
 };
+
+/** A host with a port, or a name with dots: what cannot be a password. */
+const BARE_HOST = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d{1,5}|[a-z0-9-]+(?:\.[a-z0-9-]+)+)$/i;
 
 /** A wrong value for a message: short, with URLs masked, and never the inside of an object. */
 export function shown(value: unknown): string {

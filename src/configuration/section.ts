@@ -1,5 +1,5 @@
 import { closest } from "./closest.ts";
-import { type Rule, shown } from "./rules.ts";
+import { problemWith, type Rule, shown } from "./rules.ts";
 
 /** One object of the configuration, read option by option. What is wrong goes to the list of problems. */
 export interface Section {
@@ -9,6 +9,8 @@ export interface Section {
   section(name: string): Section;
   /** The names that have a value, in order; undefined counts as left out, as with `url: process.env.X`. */
   names(): readonly string[];
+  /** Whether the name is there at all, also with the value undefined. */
+  mentions(name: string): boolean;
   /** Reports each name that nobody asked for, here and in the sections inside. Called once, at the end. */
   rejectUnknown(): void;
 }
@@ -25,8 +27,7 @@ export function openSection(value: unknown, path: string, problems: string[]): S
       if (given === undefined) return fallback;
       const read = rule.read(given);
       if (read !== undefined) return read;
-      const value = (rule.show ?? shown)(given);
-      problems.push(`${path}.${name} must be ${rule.expected}; received ${value}.`);
+      problems.push(problemWith(`${path}.${name}`, rule, given));
       return fallback;
     },
     section(name) {
@@ -36,6 +37,7 @@ export function openSection(value: unknown, path: string, problems: string[]): S
       return section;
     },
     names: () => Object.keys(fields).filter((name) => fields[name] !== undefined),
+    mentions: (name) => Object.hasOwn(fields, name),
     rejectUnknown() {
       for (const name of Object.keys(fields).filter((field) => !known.has(field))) {
         const meant = closest(name, known);

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { PosthasteConfig, TransportSettings } from "../config.ts";
+import type { PosthasteConfig } from "../config.ts";
 import { formatDuration } from "./durations.ts";
 import { readHttp } from "./http.ts";
 import { readMetrics } from "./metrics.ts";
@@ -8,16 +8,17 @@ import {
   allowance,
   duration,
   durations,
-  headerName,
   integer,
   mailbox,
   octets,
   oneOf,
-  smtpUrl,
+  shown,
   text,
+  word,
 } from "./rules.ts";
 import { openSection, type Section } from "./section.ts";
 import { readStores } from "./stores.ts";
+import { readTransports } from "./transports.ts";
 
 /** Where the options come from. */
 export interface ValidationInput {
@@ -25,7 +26,7 @@ export interface ValidationInput {
   readonly options: unknown;
   /** Paths are relative to this folder: the configuration file's, or the working directory. */
   readonly directory: string;
-  /** SMTP_URL and POSTHASTE_FROM are read from it; they go before the file's values. */
+  /** SMTP_URL, POSTHASTE_FROM and what `http` names are read from it, and go before the file's values. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** True when mail is to be sent: then a sender and a transport are demanded. */
   readonly sends: boolean;
@@ -42,7 +43,7 @@ export function validateConfiguration(input: ValidationInput): {
   const problems: string[] = [];
   const root = openSection(input.options, "posthaste", problems);
   const transports = readTransports(root.section("transports"), input, problems);
-  const environment = root.option("environment", text, "production");
+  const environment = root.option("environment", word, "production");
   const config: PosthasteConfig = {
     from: readFrom(root, input, problems),
     emails: resolve(input.directory, root.option("emails", text, "./emails")),
@@ -68,6 +69,7 @@ export function validateConfiguration(input: ValidationInput): {
     metrics: readMetrics(root.section("metrics"), problems),
   };
   root.rejectUnknown();
+  checkLog(input, problems);
   return { config, problems };
 }
 
@@ -90,43 +92,12 @@ function readFrom(root: Section, input: ValidationInput, problems: string[]): st
   return from ?? inFile;
 }
 
-function readTransports(
-  section: Section,
-  input: ValidationInput,
-  problems: string[],
-): ReadonlyMap<string, TransportSettings> {
-  const smtpUrlVariable = input.environment.SMTP_URL;
-  if (smtpUrlVariable && smtpUrl.read(smtpUrlVariable) === undefined) {
-    problems.push(`SMTP_URL must be ${smtpUrl.expected}; received ${smtpUrl.show?.(smtpUrlVariable)}.`);
+/** The log reads it itself, and earlier; what it cannot be is told here. */
+function checkLog({ environment }: ValidationInput, problems: string[]): void {
+  const { POSTHASTE_LOG: format } = environment;
+  if (format && format !== "json" && format !== "text") {
+    problems.push(`POSTHASTE_LOG must be json or text; received ${shown(format)}.`);
   }
-  const inFile = section.names();
-  const names = smtpUrlVariable && !inFile.includes("default") ? ["default", ...inFile] : inFile;
-  const transports = new Map<string, TransportSettings>();
-  for (const name of names) {
-    if (!/^[a-z0-9_-]{1,63}$/.test(name)) {
-      problems.push(
-        `posthaste.transports: a name must be 1 to 63 of the characters a-z, 0-9, _ and -; received ${JSON.stringify(name)}.`,
-      );
-    }
-    const fields = section.section(name);
-    const url = fields.option("url", smtpUrl, "");
-    const override = name === "default" ? smtpUrlVariable : undefined;
-    if (input.sends && !override && !fields.names().includes("url")) {
-      const place = name === "default" ? "set it, or SMTP_URL," : "set it";
-      problems.push(`posthaste.transports.${name}.url is missing; ${place} to ${smtpUrl.expected}.`);
-    }
-    transports.set(name, {
-      url: override || url,
-      connections: fields.option("connections", integer(1, 1000), 10),
-      idempotencyHeader: fields.option("idempotencyHeader", headerName, null),
-    });
-  }
-  if (input.sends && transports.size === 0) {
-    problems.push(
-      "posthaste.transports is empty; set SMTP_URL, or transports.default.url, to the URL of your mail server.",
-    );
-  }
-  return transports;
 }
 
 function readTimeouts(section: Section): PosthasteConfig["timeouts"] {

@@ -48,6 +48,7 @@ export async function connect(options: {
   applicationName: string;
   patience?: number | undefined;
 }): Promise<pg.Client> {
+  checkedUrl(options.connectionString);
   const client = new pg.Client({
     connectionString: options.connectionString,
     application_name: options.applicationName,
@@ -67,9 +68,20 @@ export async function connect(options: {
 
 /** DATABASE_URL, or a PosthasteError that says that it is needed. */
 export function requireDatabaseUrl(url: string | undefined = process.env.DATABASE_URL): string {
-  if (url) return url;
+  if (url) return checkedUrl(url);
   throw new PosthasteError(
     "There is no DATABASE_URL: set it to the database that holds your application's data, e.g. postgres://user@localhost/shop.",
+    { exitCode: 2 },
+  );
+}
+
+/** A URL of another kind would be taken for who knows what by the driver. */
+function checkedUrl(url: string): string {
+  if (/^(postgres(ql)?:\/\/|socket:|\/)/i.test(url)) return url;
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url)?.[0];
+  const found = scheme === undefined ? "it has no such beginning" : `it begins with ${scheme}`;
+  throw new PosthasteError(
+    `The URL of the database (DATABASE_URL) must begin with postgres://, e.g. postgres://user@localhost/shop; ${found}.`,
     { exitCode: 2 },
   );
 }

@@ -80,6 +80,19 @@ test("an operator gets in although the configuration file is broken", async (t) 
   assert.match(run.stderr, /^posthaste: Cannot connect to PostgreSQL/);
 });
 
+test("a URL of another kind of database is refused, without its password", async (t) => {
+  for (const [url, found] of [
+    ["mysql://shop:hunter2@db.example/shop", "it begins with mysql://"],
+    ["shop:hunter2@localhost/shop", "it has no such beginning"],
+  ] as const) {
+    const run = await posthaste(folder(t, {}), ["status"], { DATABASE_URL: url });
+    assert.match(run.stderr, /^posthaste: .*DATABASE_URL\) must begin with postgres:\/\/, .*\n$/);
+    assert.ok(run.stderr.includes(found), run.stderr);
+    assert.doesNotMatch(run.stderr, /hunter2/);
+    assert.equal(run.code, 2);
+  }
+});
+
 test("without DATABASE_URL an operator's command takes the database that the configuration names", async (t) => {
   const directory = folder(t, {
     "graphile.config.mjs": `export default { worker: { connectionString: "postgres://127.0.0.1:1/named" } };`,

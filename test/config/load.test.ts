@@ -101,8 +101,10 @@ test("a preset of the wrong shape is reported without its values", async (t) => 
     "graphile.config.mjs":
       'export default { plugins: ["x"], posthaste: { transports: { default: { url: "smtp://u:hunter2@m.example" } } } };',
     "empty.mjs": "export default null;",
+    "named.ts": "export const preset: object = {};",
+    "nothing.ts": "const preset: object = {};",
   });
-  for (const file of ["graphile.config.mjs", "empty.mjs"]) {
+  for (const file of ["graphile.config.mjs", "empty.mjs", "named.ts", "nothing.ts"]) {
     await assert.rejects(load({ directory, file }), (error: Error) => {
       assert.match(error.message, /does not hold a Graphile preset: .*export default/s);
       assert.doesNotMatch(error.message, /hunter2/);
@@ -120,4 +122,11 @@ test("a TypeScript file that throws is run once, and nothing but the error is sa
   await assert.rejects(load({ directory }), /cannot be loaded: boom/);
   assert.equal((globalThis as { runs?: number }).runs, 1);
   assert.equal(said.mock.callCount(), 0);
+});
+
+test("a misspelt scope is answered with the one that was meant", async (t) => {
+  const directory = folder(t, { "graphile.config.mjs": "export default { posthast: {}, worker: {} };" });
+  await assert.rejects(load({ directory }), {
+    message: /is not valid: posthast is not a scope of the configuration; did you mean "posthaste"\?$/,
+  });
 });

@@ -69,11 +69,14 @@ test("the first transport is the default, and SMTP_URL goes before the file", ()
 });
 
 test("an unknown option is answered with the one that was meant, at every depth", () => {
-  assert.deepEqual(problemsOf({ leese: "60s", retry: { maxAttemps: 3 }, transports: { a: { uri: "x" } } }), [
-    'posthaste.leese is not an option; did you mean "lease"?',
-    'posthaste.transports.a.uri is not an option; did you mean "url"?',
-    'posthaste.retry.maxAttemps is not an option; did you mean "maxAttempts"?',
-  ]);
+  assert.deepEqual(
+    problemsOf({ leese: "60s", retry: { maxAttemps: 3 }, transports: { default: { uri: "x" } } }),
+    [
+      'posthaste.leese is not an option; did you mean "lease"?',
+      'posthaste.transports.default.uri is not an option; did you mean "url"?',
+      'posthaste.retry.maxAttemps is not an option; did you mean "maxAttempts"?',
+    ],
+  );
   assert.match(
     problemsOf({ colour: 1 })[0] ?? "",
     /is not an option; remove it, or use one of .*maintenanceInterval/,
@@ -125,7 +128,7 @@ for (const url of [
 test("a URL in the wrong place is reported without its password", () => {
   const url = "smtp://user:hunter2@mail.example:587?x=hunter2";
   const problems = problemsOf(
-    { transports: { default: url, other: { connections: url } }, from: url },
+    { transports: { default: url, other: { url, connections: url } }, from: url },
     { SMTP_URL: "" },
   );
   assert.equal(problems.length, 3);
@@ -154,4 +157,41 @@ test("a sender must be exactly one address", () => {
   ]) {
     assert.equal(problemsOf({ from }).length, 1, JSON.stringify(from));
   }
+});
+
+test("a transport without a url is missing one, whoever asks; an unset variable may be set elsewhere", () => {
+  const missing = /^posthaste\.transports\.bulk\.url is missing; set it to a URL/;
+  assert.match(problemsOf({ transports: { bulk: {} } })[0] ?? "", missing);
+  assert.deepEqual(problemsOf({ transports: { bulk: { url: undefined } } }), []);
+  assert.deepEqual(problemsOf({ transports: { default: {} } }), []);
+});
+
+test("a host without a scheme is answered with the URL that was meant, once", () => {
+  const from = "a@shop.example";
+  for (const [given, meant] of [
+    ["localhost:1025", "smtp://localhost:1025"],
+    ["mail.shop.example:465", "smtps://mail.shop.example:465"],
+    ["mail.shop.example", "smtp://mail.shop.example"],
+  ] as const) {
+    const sentence = `lacks its scheme; did you mean ${meant}?`;
+    assert.deepEqual(problemsOf({ from }, { SMTP_URL: given }, true), [`SMTP_URL ${sentence}`]);
+    assert.deepEqual(problemsOf({ from, transports: { a: { url: given } } }, {}, true), [
+      `posthaste.transports.a.url ${sentence}`,
+    ]);
+  }
+});
+
+test("the environment is one word, and the log's format one of two", () => {
+  assert.deepEqual(problemsOf({ environment: "staging_2-b" }), []);
+  for (const environment of ["", "my shop", "a.b", "x".repeat(64), 7]) {
+    const [problem = ""] = problemsOf({ environment });
+    assert.match(
+      problem,
+      /^posthaste\.environment must be a word of 1 to 63 letters, digits, - and _; received/,
+    );
+  }
+  assert.deepEqual(problemsOf({}, { POSTHASTE_LOG: "text" }), []);
+  assert.deepEqual(problemsOf({}, { POSTHASTE_LOG: "xml" }), [
+    'POSTHASTE_LOG must be json or text; received "xml".',
+  ]);
 });

@@ -208,7 +208,6 @@ suite("strict", () => {
     "1": true,
     off: false,
     "": false,
-    nonsense: false,
   })) {
     test(`is ${strict ? "on" : "off"} in a session that sets it to ${JSON.stringify(word)}`, async () => {
       await transaction(producer, async (client) => {
@@ -221,6 +220,18 @@ suite("strict", () => {
       });
     });
   }
+
+  test("is neither on nor off in a session that sets it to another word, which is an error at the call", async () => {
+    await transaction(producer, async (client) => {
+      await client.query("set local posthaste.strict = maybe");
+      const { code, message } = await errorOf(enqueue(client, { template: "plain" }));
+      assert.deepEqual(
+        [code, message],
+        ["PH030", "the setting posthaste.strict must be on or off; it is 'maybe'"],
+      );
+      await client.query("rollback");
+    });
+  });
 
   test("as a setting of the database holds for all sessions", async (t) => {
     t.after(async () => void (await pool.query("select posthaste.configure('strict', 'false')")));
