@@ -1,92 +1,5 @@
 import type { Writable } from "node:stream";
-
-type Level = "debug" | "info" | "warn" | "error";
-
-interface EventKind {
-  readonly level: Level;
-  readonly text: string;
-  /** At most one line a second: what may happen for each mail or each query while something is down. */
-  readonly limited?: true;
-}
-
-/** Everything that a process says about itself. Log texts are written here and nowhere else. */
-export const EVENTS = {
-  worker_started: { level: "info", text: "Sends mail." },
-  worker_stopping: { level: "info", text: "Takes no new mail and waits for what is being sent." },
-  worker_stopped: { level: "info", text: "Stopped." },
-  worker_restarted: {
-    level: "warn",
-    text: "Graphile Worker stopped unexpectedly; a new one runs in its place.",
-  },
-  email_sent: { level: "info", text: "Sent." },
-  email_retried: { level: "warn", text: "Not sent; will be tried again." },
-  email_failed: { level: "error", text: "Failed for good." },
-  email_unknown: { level: "warn", text: "Handed over, but no reply came." },
-  email_released: { level: "info", text: "Given back before it was sent." },
-  email_lost: { level: "warn", text: "Not sent: the claim was lost to another process." },
-  outcome_kept: {
-    level: "error",
-    text: "An outcome cannot be recorded yet; it is kept and tried again.",
-    limited: true,
-  },
-  outcomes_replayed: { level: "warn", text: "Outcomes that an earlier process had kept are recorded." },
-  journal_failed: {
-    level: "error",
-    text: "The journal cannot be written; outcomes are kept in memory alone.",
-    limited: true,
-  },
-  claim_failed: { level: "error", text: "Mail cannot be claimed; will be tried again.", limited: true },
-  renewal_failed: { level: "error", text: "Leases cannot be renewed; will be tried again.", limited: true },
-  maintenance_failed: { level: "error", text: "Maintenance failed; will be tried again.", limited: true },
-  maintenance_done: { level: "debug", text: "Maintenance done." },
-  purge_done: { level: "info", text: "Old mail is removed." },
-  purge_cut_short: {
-    level: "warn",
-    text: "Old mail is removed in part: the time was over, or the worker stops. The next run goes on.",
-  },
-  purge_failed: { level: "error", text: "Old mail cannot be removed; the next run goes on.", limited: true },
-  files_kept: { level: "warn", text: "Files of removed mail cannot be deleted; will be tried again." },
-  job_failed: {
-    level: "error",
-    text: "A job failed unexpectedly; its mail is looked at again.",
-    limited: true,
-  },
-  database_lost: {
-    level: "error",
-    text: "The database connection is lost; no mail is claimed.",
-    limited: true,
-  },
-  database_back: { level: "info", text: "The database connection is back." },
-  listener_lost: { level: "warn", text: "Notifications do not arrive; polling goes on.", limited: true },
-  environment_mismatch: {
-    level: "error",
-    text: "The database belongs to another environment; nothing is sent.",
-    limited: true,
-  },
-  database_moved: {
-    level: "warn",
-    text: "The database runs on another server than before: is it a copy? posthaste.configure('environment', …) says what it is.",
-  },
-  transport_opened: { level: "error", text: "The mail server does not serve; its mail waits." },
-  transport_closed: { level: "info", text: "The mail server serves again." },
-  transport_probed: { level: "warn", text: "The mail server still does not serve.", limited: true },
-  templates_loaded: { level: "info", text: "Templates loaded." },
-  template_broken: { level: "warn", text: "A template cannot be loaded." },
-  database_started: { level: "info", text: "The embedded PostgreSQL runs." },
-  http_started: { level: "info", text: "Answers GraphQL over HTTP." },
-  http_stopped: { level: "info", text: "Answers no more." },
-  http_failed: { level: "error", text: "A request failed unexpectedly.", limited: true },
-  metrics_started: { level: "info", text: "Tells metrics." },
-  measuring_failed: {
-    level: "warn",
-    text: "The database does not tell its figures; metrics lack them.",
-    limited: true,
-  },
-  unexpected: { level: "error", text: "An unexpected error.", limited: true },
-} as const satisfies Record<string, EventKind>;
-
-/** An event's name. */
-export type EventName = keyof typeof EVENTS;
+import { EVENTS, type EventKind, type EventName } from "./log-events.ts";
 
 /** What a line may tell. There is no field for an address, a parameter, or a text that might quote one. */
 export interface LogFields {
@@ -114,6 +27,8 @@ export interface LogFields {
   readonly environment?: string;
   readonly version?: string;
   readonly signal?: string;
+  /** Where in a template's sources: `emails/welcome.tsx:12:5`. */
+  readonly place?: string;
   readonly pool?: string;
   readonly pid?: number;
   /** Where an HTTP server listens. */
@@ -151,9 +66,13 @@ export function createLog(options: LogOptions = {}): Log {
   return (event, fields = {}) => {
     const kind: EventKind = EVENTS[event];
     if (kind.level === "debug" && !debug) return;
+    // A mail that is sent and may have been sent twice is nothing to overlook.
+    const level = kind.level === "info" && fields.possibleDuplicate ? "warn" : kind.level;
     const suppressed = kind.limited ? admit(event) : 0;
     if (suppressed === null) return;
-    stream.write(`${line(event, kind, suppressed === 0 ? fields : { ...fields, suppressed })}\n`);
+    stream.write(
+      `${line(event, { ...kind, level }, suppressed === 0 ? fields : { ...fields, suppressed })}\n`,
+    );
   };
 }
 

@@ -5,7 +5,15 @@ import { test } from "node:test";
 
 const ROOT = join(import.meta.dirname, "..");
 // file-store.ts is the port between who reads files (message/) and where they are (database/, stores/).
-const BASE = ["errors.ts", "config.ts", "file-store.ts", "configuration", "log.ts", "package-root.ts"];
+const BASE = [
+  "errors.ts",
+  "config.ts",
+  "file-store.ts",
+  "configuration",
+  "log.ts",
+  "log-events.ts",
+  "package-root.ts",
+];
 const STEPS = ["templates", "message", "transport", "database", "stores"];
 
 /** What each folder or file of src/ may import from the others. Steps know none of their siblings. */

@@ -5,6 +5,7 @@ import { createLedger } from "../database/ledger.ts";
 import { connect, createPool, describeDatabase } from "../database/pool.ts";
 import { PosthasteError } from "../errors.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
+import { judge } from "../transport/verdict.ts";
 import { environmentMismatch } from "../worker/identity.ts";
 import { asFinding, type Finding, fine, wrong } from "./check-findings.ts";
 import { explained } from "./with-ledger.ts";
@@ -45,9 +46,12 @@ export function checkTransports(config: PosthasteConfig): Promise<readonly Findi
     // What is wrong with its settings was reported with the configuration.
     if (transport === null) return [];
     try {
-      const { failure, phase } = await transport.probe();
-      if (failure === null) return [fine(subject, "greets, and accepts TLS and login as configured.")];
-      return [wrong(subject, `${phase}: ${failure.message}`, HINTS[phase] ?? null)];
+      const report = await transport.probe();
+      if (report.failure === null) return [fine(subject, "greets, and accepts TLS and login as configured.")];
+      const { message, phase } = judge(report);
+      // It says itself what to do.
+      const hint = message.includes("does not speak TLS") ? null : (HINTS[phase] ?? null);
+      return [wrong(subject, message, hint)];
     } finally {
       await transport.close();
     }

@@ -1,5 +1,4 @@
 import type { PosthasteConfig } from "../config.ts";
-import { ERROR_CODES } from "../errors.ts";
 import { loadTemplates, type Template } from "../templates/load.ts";
 import { renderTemplate } from "../templates/render.ts";
 import { type Remark, reviewMail, reviewTemplate } from "../templates/review.ts";
@@ -32,11 +31,7 @@ async function checkTemplate(template: Template, timeout: number): Promise<Findi
       rendered.push(mail.subject);
       findings.push(...reviewMail(mail).map((remark) => asRemark(subject, place, remark)));
     } else {
-      const hint =
-        mail.code === "parameters_invalid"
-          ? `Mend its ${sample === "default" ? "PreviewProps" : `sample ${JSON.stringify(sample)}`}.`
-          : ERROR_CODES[mail.code].hint;
-      findings.push(wrong(subject, `${place}: ${mail.message}`, hint));
+      findings.push(wrong(subject, `${place}: ${mail.message}`, hintFor(mail.code, sample)));
     }
   }
   if (rendered.length > 0 && findings.every(({ ok }) => ok)) {
@@ -44,6 +39,16 @@ async function checkTemplate(template: Template, timeout: number): Promise<Findi
     findings.unshift(fine(subject, `renders as ${JSON.stringify(rendered[0])}${more}.`));
   }
   return findings;
+}
+
+/** What the registry says is for mail that has failed; here none has. */
+function hintFor(
+  code: "parameters_invalid" | "render_failed" | "render_timeout",
+  sample: string,
+): string | null {
+  if (code === "render_failed") return null;
+  if (code === "render_timeout") return "Look for work that does not end in the template.";
+  return `Mend its ${sample === "default" ? "PreviewProps" : `sample ${JSON.stringify(sample)}`}.`;
 }
 
 /** Every sample in every locale; nothing at all when a template has no samples and cannot do without. */

@@ -80,7 +80,8 @@ async function checkConfiguration(loaded: LoadedConfiguration): Promise<readonly
 }
 
 function line({ ok, warning, subject, detail, hint }: Finding): string {
-  return `${warning ? "warn " : ok ? "ok   " : "ERROR"} ${subject}: ${detail}${hint === null ? "" : ` ${hint}`}`;
+  const sentence = hint === null || /[.?!]$/.test(detail) ? detail : `${detail}.`;
+  return `${warning ? "warn " : ok ? "ok   " : "ERROR"} ${subject}: ${sentence}${hint === null ? "" : ` ${hint}`}`;
 }
 
 function asProblem(error: unknown): PosthasteError {

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from "@prometheus-io/client";
-import { EVENTS, type EventName } from "../log.ts";
+import { EVENTS, type EventName } from "../log-events.ts";
 import { codeLabel, OTHER } from "./labels.ts";
 
 /** What became of a mail's attempt. */

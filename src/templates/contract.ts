@@ -8,10 +8,10 @@ export type TemplateModule = Readonly<Record<string, unknown>>;
 export function findProblem(module: TemplateModule): string | null {
   const { default: component, subject, parameters, secrets, onUnknownOutcome, text } = module;
   if (typeof component !== "function") {
-    return `must export its component as default, a function; it exports ${show(component)}`;
+    return `must export its component as default, a function; it exports ${component === undefined ? "no default" : show(component)}`;
   }
   if (typeof subject !== "string" && typeof subject !== "function") {
-    return `must export \`subject\`, a string or a function of the props; it exports ${show(subject)}`;
+    return `must export \`subject\`, a string or a function of the props; it exports ${subject === undefined ? "no subject" : show(subject)}`;
   }
   if (text !== undefined && typeof text !== "string" && typeof text !== "function") {
     return `\`text\` must be a string or a function of the props, not ${show(text)}`;

@@ -19,6 +19,8 @@ export interface TemplateCatalog {
   get(name: string): Template | undefined;
   /** All of them, the broken ones too, in order of name. */
   list(): readonly Template[];
+  /** When the folder was read last. */
+  readonly readAt: Date;
   /** Ends watching. What was loaded stays usable. */
   close(): Promise<void>;
 }
@@ -39,7 +41,7 @@ export async function loadTemplates(
   options: { watch?: boolean; onReload?: () => void } = {},
 ): Promise<TemplateCatalog> {
   const root = resolve(directory);
-  let reading: Reading = { templates: new Map(), inputs: new Set() };
+  let reading: Reading = { templates: new Map(), inputs: new Set(), at: new Date() };
   // It begins to watch before it reads: what is saved meanwhile is seen.
   const watch = options.watch ? await watchFiles(root, () => reading.inputs, readAgain) : null;
   reading = await readAll(root, reading);
@@ -47,6 +49,9 @@ export async function loadTemplates(
   return {
     get: (name) => reading.templates.get(name),
     list: () => [...reading.templates.values()],
+    get readAt() {
+      return reading.at;
+    },
     close: async () => watch?.close(),
   };
 
@@ -61,9 +66,11 @@ interface Reading {
   readonly templates: ReadonlyMap<string, Template>;
   /** Absolute paths of all files that were ever compiled, those of templates that are broken now too. */
   readonly inputs: ReadonlySet<string>;
+  readonly at: Date;
 }
 
 async function readAll(root: string, before: Reading): Promise<Reading> {
+  const at = new Date();
   const files = await findTemplateFiles(root);
   const bundles = await bundleTemplates(files, root);
   const templates = new Map<string, Template>();
@@ -81,7 +88,7 @@ async function readAll(root: string, before: Reading): Promise<Reading> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  return { templates, inputs };
+  return { templates, inputs, at };
 }
 
 async function readOne(

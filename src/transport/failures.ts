@@ -29,9 +29,17 @@ export function readError(error: SmtpError, phase: Phase): Failure {
   return base;
 }
 
+const NO_TLS = failure(
+  "tls",
+  "ECERTIFICATE",
+  "the server does not speak TLS there; use smtp://, or the port for smtps",
+);
+
 /** A failure of the handshake or of STARTTLS. */
 export function tlsFailure(error: SmtpError, reply: Failure["reply"] = null): Failure {
   const code = error.originalCode ?? error.code ?? "ETLS";
+  if (/WRONG_VERSION_NUMBER|wrong version number/.test(`${code} ${error.message}`))
+    return { ...NO_TLS, reply };
   const described = failure(
     "tls",
     NEEDS_A_HUMAN.test(code) ? "ECERTIFICATE" : code,

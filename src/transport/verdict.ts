@@ -21,6 +21,10 @@ export interface Verdict {
   readonly refused: readonly RejectedRecipient[];
   /** Put off; to be tried again. */
   readonly deferred: readonly RejectedRecipient[];
+  /** How far the send got. */
+  readonly phase: SendReport["phase"];
+  /** Of the reply that decided; null without one. */
+  readonly smtpCode: number | null;
   /** For operators, at most 2,000 characters: phase, reply, what happened. */
   readonly message: string;
 }
@@ -30,6 +34,11 @@ export interface Verdict {
  * believed from the third time on.
  */
 export function judge(report: SendReport, attempt = 1): Verdict {
+  const { phase, finalReply, failure } = report;
+  return { ...decide(report, attempt), phase, smtpCode: (finalReply ?? failure?.reply)?.code ?? null };
+}
+
+function decide(report: SendReport, attempt: number): Omit<Verdict, "phase" | "smtpCode"> {
   const { refused, deferred, wait } = sortRecipients(report, attempt);
   const parts = { accepted: report.accepted, refused, deferred };
   const { failure, rejected } = report;
@@ -131,5 +140,12 @@ function summary(
 
 function describe(phase: SendReport["phase"], reply: Reply | null, what: string): string {
   const said = reply ? describeReply(reply) : "";
-  return `${phase}: ${[said, what].filter(Boolean).join(": ")}`.slice(0, 2000);
+  return `${phase}: ${[said, once(what, phase, reply)].filter(Boolean).join(": ")}`.slice(0, 2000);
+}
+
+/** nodemailer's words often end with the reply that they are about, and the system's begin with the phase. */
+function once(what: string, phase: SendReport["phase"], reply: Reply | null): string {
+  const words = what.startsWith(`${phase} `) ? what.slice(phase.length + 1) : what;
+  const at = reply?.code ? words.search(new RegExp(`: ${reply.code}(?=[ -]|$)`)) : -1;
+  return at < 0 ? words : words.slice(0, at);
 }

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { PosthasteConfig } from "../config.ts";
 import type { ClaimedEmail } from "../database/store.ts";
 import { composeMessage } from "../message/compose.ts";
@@ -140,5 +141,14 @@ async function unknownTemplate(email: ClaimedEmail, tools: AttemptTools): Promis
   const message = `This worker has no template ${JSON.stringify(email.template)}.`;
   return (await tools.templateIsPublished(email.template))
     ? heldBack("template_not_found", `${message} Another one has it, so the mail waits.`, "render")
-    : failedBeforeSending("template_not_found", message);
+    : failedBeforeSending("template_not_found", `${message} ${whatIsThere(tools)}`);
+}
+
+/** A new file is the usual reason: a worker reads the folder when it starts. */
+function whatIsThere({ catalog, config }: AttemptTools): string {
+  const names = catalog.list().map(({ name }) => name);
+  const shown = names.length > 30 ? [...names.slice(0, 30), "…"] : names;
+  const time = catalog.readAt.toISOString().replace(/\.\d+/, "");
+  const has = names.length === 0 ? "it was empty" : `has: ${shown.join(", ")}`;
+  return `It read ${basename(config.emails)}/ at ${time} and ${has}. If the file is new, restart the worker, then retry.`;
 }

@@ -53,7 +53,7 @@ export function createBreaker(options: {
     );
     if (state !== "open" || open.has(name)) return;
     open.add(name);
-    log("transport_opened", { transport: name, code: verdict.errorCode });
+    log("transport_opened", { transport: name, ...causeOf(verdict) });
     options.onOpened();
   }
 
@@ -68,7 +68,7 @@ export function createBreaker(options: {
       // It lets us in. One mail is to find out whether it also takes mail, and its report decides; here none could.
       await tell(name, { ...verdict, breaker: "close" }, null);
     }
-    if (open.has(name)) log("transport_probed", { transport: name, code: verdict.errorCode });
+    if (open.has(name)) log("transport_probed", { transport: name, ...causeOf(verdict) });
   }
 
   return {
@@ -91,4 +91,8 @@ export function createBreaker(options: {
       return waits.length === 0 ? null : Math.min(...waits);
     },
   };
+}
+
+function causeOf({ errorCode: code, phase, smtpCode }: Verdict) {
+  return { code, phase, smtpCode };
 }

@@ -33,6 +33,7 @@ export function createMaintenance(options: {
       // A little less than the pause, so that the jitter of the timer does not skip every second run.
       const report = await options.store.maintain(pause * 0.9, BATCH);
       options.instruments.maintained(report);
+      if (report.unknown) options.log("emails_taken_over", { count: report.unknown });
       const settled = countChanges(report);
       if (settled > 0) options.log("maintenance_done", { count: settled });
       pause = report.more ? soon : options.interval;

@@ -12,8 +12,8 @@ export async function loadCatalog(
 ): Promise<TemplateCatalog> {
   const tell = (catalog: TemplateCatalog) => {
     log("templates_loaded", { count: catalog.list().length });
-    for (const { name, broken } of catalog.list())
-      if (broken !== null) log("template_broken", { template: name });
+    for (const { name, shown, broken } of catalog.list())
+      if (broken !== null) log("template_broken", { template: name, place: placeIn(broken) ?? shown });
   };
   const catalog = await loadTemplates(config.emails, {
     watch,
@@ -36,4 +36,9 @@ export function published(catalog: TemplateCatalog): PublishedTemplate[] {
     secrets,
     on_unknown_outcome: onUnknownOutcome,
   }));
+}
+
+/** Of what is said about a broken template only where it is: the rest may quote what it holds. */
+function placeIn(broken: string): string | null {
+  return /^[^\s:]+:\d+(?::\d+)?(?=: )/.exec(broken)?.[0] ?? null;
 }

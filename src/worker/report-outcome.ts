@@ -1,5 +1,6 @@
 import type { Outcome, RecordedOutcome } from "../database/store.ts";
-import type { EventName, Log } from "../log.ts";
+import type { Log } from "../log.ts";
+import type { EventName } from "../log-events.ts";
 import type { Instruments } from "../metrics/instruments.ts";
 
 /** Counts an outcome and writes its one log line: no parameter, no address. */
@@ -10,12 +11,13 @@ export function reportOutcome(
   outcome: Outcome,
 ): void {
   const event = eventOf(recorded, outcome);
+  const code = codeOf(event, recorded, outcome);
   const ended = recorded.applied === "recorded";
   instruments.ended({
     outcome: event.replace("email_", ""),
     template: recorded.template,
     transport: outcome.transport,
-    code: recorded.error_code,
+    code,
     flagged: ended && outcome.kind === "unknown",
     refunded: ended && outcome.kind === "retry" && outcome.refund === "yes",
   });
@@ -23,7 +25,7 @@ export function reportOutcome(
     id: recorded.id,
     key: recorded.idempotency_key,
     ...(recorded.template === null ? {} : { template: recorded.template }),
-    code: recorded.error_code,
+    code,
     phase: outcome.kind === "sent" ? null : outcome.phase,
     smtpCode: outcome.kind === "sent" ? null : outcome.smtp_code,
     ...(outcome.transport === null ? {} : { transport: outcome.transport }),
@@ -48,4 +50,10 @@ function eventOf(recorded: RecordedOutcome, outcome: Outcome): EventName {
   if (status === "FAILED") return "email_failed";
   if (kind === "released") return "email_released";
   return kind === "unknown" ? "email_unknown" : "email_retried";
+}
+
+/** Of a mail that is sent, the row keeps the cause of an earlier attempt; it says nothing about this one. */
+function codeOf(event: EventName, { error_code: code }: RecordedOutcome, outcome: Outcome): string | null {
+  if (event !== "email_sent" || outcome.error_code !== null || code === "recipient_refused") return code;
+  return null;
 }

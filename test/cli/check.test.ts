@@ -26,6 +26,7 @@ test("check reports everything that is wrong, each on a line of its own, exit co
     ),
     "emails/welcome.tsx": WELCOME,
     "emails/broken.tsx": "export default (",
+    "emails/subjectless.tsx": "export default () => <p>x</p>;",
     "emails/throws.tsx": `export const subject = "x"; export default function T() { throw new Error("no\\nstock"); }`,
   });
   const run = await posthaste(directory, ["check", "--no-connect"]);
@@ -35,7 +36,8 @@ test("check reports everything that is wrong, each on a line of its own, exit co
     /^ERROR configuration: posthaste\.form is not an option; did you mean "from"\?$/,
     /^ERROR configuration: transports\.default\.url: has no option "requireTsl"/,
     /^ERROR template broken: .*broken\.tsx/,
-    /^ERROR template throws: .*throws\.tsx.*no stock/,
+    /^ERROR template subjectless: emails\/subjectless\.tsx: must export `subject`, .*; it exports no subject$/,
+    /^ERROR template throws: .*throws\.tsx.*no stock$/,
     /^ok {4}template welcome: renders/,
   ];
   assert.equal(lines.length, expected.length, run.stdout);

@@ -50,7 +50,7 @@ test("check says what to do about a database without the schema and a mail serve
   const run = await posthaste(folder(t, FILES), ["check"], environment);
   assert.match(
     run.stdout,
-    /\nERROR database: .*run `posthaste migrate`.*\nERROR transport default: connect: .*Are host and port right/,
+    /\nERROR database: .*run `posthaste migrate`.*\nERROR transport default: connect: ECONNREFUSED 127\.0\.0\.1:\d+\. Are host and port right/,
   );
   assert.equal(run.code, 1);
 });

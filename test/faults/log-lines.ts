@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import type { EventName } from "../../src/log.ts";
+import type { EventName } from "../../src/log-events.ts";
 
 /** One line of a worker's log. */
 export interface LogLine {

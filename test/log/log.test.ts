@@ -77,3 +77,13 @@ test("an error is described by kind and place, and its message only when it cann
   assert.equal(describeError(new PosthasteError("Set it.")), "PosthasteError Set it.");
   assert.equal(describeError("anna@example.com"), "thrown string");
 });
+
+test("a mail that may have been sent twice is a warning, whatever else it is", () => {
+  const { log, lines } = capture({});
+  log("email_sent", { id: "1", possibleDuplicate: true });
+  log("email_sent", { id: "2" });
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).level),
+    ["warn", "info"],
+  );
+});

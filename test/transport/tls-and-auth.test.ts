@@ -68,7 +68,12 @@ suite("TLS", TIMES, () => {
     const { transport } = await serverAndTransport(t, LOGIN, {
       url: (url) => url.replace("smtp:", "smtps:"),
     });
-    assert.equal(judge(await transport.send(mail("1"))).class, "CONFIG");
+    const verdict = judge(await transport.send(mail("1")));
+    assert.equal(verdict.class, "CONFIG");
+    assert.equal(
+      verdict.message,
+      "tls: the server does not speak TLS there; use smtp://, or the port for smtps",
+    );
   });
 
   test("does not begin with what was injected in clear before it", async (t) => {
@@ -117,6 +122,7 @@ suite("AUTH", TIMES, () => {
       assert.equal(report.phase, "auth");
       assert.equal(report.failure?.kind, "auth");
       assert.deepEqual([verdict.class, verdict.breaker, verdict.refund], ["CONFIG", "open", true]);
+      assert.equal(verdict.message.match(/535/g)?.length, 1, verdict.message);
       assert.doesNotMatch(JSON.stringify([report, verdict]), /hunter2|aHVudGVyMg/);
     });
   }

@@ -20,7 +20,12 @@ const TEMPLATES = {
 
 /** What is enqueued, the code that it ends with, and what the operator is told. */
 const CASES: readonly (readonly [string, Readonly<Record<string, unknown>>, string, RegExp])[] = [
-  ["an unknown template", { template: "missing" }, "template_not_found", /no template "missing"/],
+  [
+    "an unknown template",
+    { template: "missing" },
+    "template_not_found",
+    /^This worker has no template "missing"\. It read \S+\/ at \d{4}-\S+Z and has: .*strict.*\. If the file is new, restart the worker, then retry\.$/,
+  ],
   ["a template that cannot be compiled", { template: "typo" }, "render_failed", /typo\.tsx/],
   [
     "a parameter that is missing",
@@ -70,7 +75,9 @@ const CASES: readonly (readonly [string, Readonly<Record<string, unknown>>, stri
 
 test("what is wrong with a mail ends it at once with its code, and the mail beside it is sent", async (t) => {
   const scene = await startScene(t, { templates: TEMPLATES, smtp: { size: 50_000 } });
-  await scene.here();
+  const { log } = await scene.here();
+  const broken = await log.line("template_broken", ({ template }) => template === "typo");
+  assert.match(String(broken.place), /^\S+\/typo\.tsx:1:\d+$/);
   for (const [what, values, code, message] of CASES) {
     await t.test(what, async () => {
       const bad = await scene.enqueue({ parameters: {}, ...values });
@@ -126,6 +133,7 @@ test("an unknown template waits while another live worker has published it, and 
   assert.equal(line.code, "template_not_found");
   newer.kill("SIGCONT");
   await scene.until(id, "SENT");
+  assert.equal((await newer.log.line("email_sent")).code, null, "the cause of an attempt before");
   await newer.end();
   await stop();
   await scene.verify();

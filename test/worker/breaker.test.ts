@@ -50,7 +50,7 @@ for (const [fault, { script, code, phase }] of Object.entries(FAULTS)) {
     const url = scene.server.url.replace("//", "//shop:secret@");
     const { log } = await scene.here({ ...POLL, options: { transports: { default: { url } } } });
     const ids = await scene.enqueueMany(40);
-    await log.line("transport_opened");
+    assert.equal((await log.line("transport_opened")).phase, phase);
     const blocked = await opened(scene);
     assert.equal(blocked.error_code, code);
     await log.line("transport_probed");

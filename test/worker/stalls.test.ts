@@ -51,11 +51,13 @@ describe("a worker that stalls", { concurrency: 3 }, () => {
     const id = await scene.enqueue({ parameters: { n: 1 } });
     await scene.server.reached("dot");
     first.kill("SIGSTOP");
-    await scene.process();
+    const second = await scene.process();
     await scene.until(id, "SENT");
+    assert.equal((await second.log.line("emails_taken_over")).level, "warn");
     reply("250 2.0.0 Ok");
     first.kill("SIGCONT");
-    assert.equal((await first.log.line("email_sent")).possibleDuplicate, true);
+    const late = await first.log.line("email_sent");
+    assert.deepEqual([late.possibleDuplicate, late.level], [true, "warn"]);
     const row = await scene.row(id);
     assert.deepEqual([row.status, row.possible_duplicate, row.attempt_count], ["SENT", true, 2]);
     await scene.verify({ duplicated: [`${id} ada@customer.example`] });
