@@ -6,24 +6,35 @@ import { table } from "./table.ts";
 import { span, when } from "./when.ts";
 
 /** Everything about one mail that an operator may need, without its parameters. */
-export function emailDetails(email: EmailRow, attempts: readonly AttemptRow[]): string {
+export function emailDetails(
+  email: EmailRow,
+  attempts: readonly AttemptRow[],
+  standing: string | null,
+): string {
   const headline = `${email.status}${email.possible_duplicate ? ", may have arrived twice" : ""}  ${email.id}`;
   return [
-    [headline, ...causeOf(email)].join("\n"),
+    [headline, ...(standing === null ? [] : [`  It ${oneLine(standing)}.`]), ...causeOf(email)].join("\n"),
     table(fieldsOf(email), "  "),
     `Recipients\n${table(recipientsOf(email), "  ")}`,
     attempts.length === 0 ? "No attempt was made." : `Attempts\n${table(attemptsTable(attempts), "  ")}`,
   ].join("\n\n");
 }
 
-function causeOf({ error_code: code, error_message: message }: EmailRow): readonly string[] {
+function causeOf({ status, error_code: code, error_message: message }: EmailRow): readonly string[] {
   if (code === null) return [];
   const entry = Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as ErrorCode] : null;
   return [
     `  ${code}: ${entry?.sentence ?? ""}`.trimEnd(),
     ...(message === null ? [] : [`  ${oneLine(message)}`]),
-    ...(entry === null ? [] : [`  ${entry.hint}`]),
+    ...(entry === null ? [] : [`  ${hintFor(status, code, entry.hint)}`]),
   ];
+}
+
+/** While a deploy rolls, nobody has to do anything: another worker has the template. */
+function hintFor(status: string, code: string, hint: string): string {
+  return code === "template_not_found" && status === "PENDING"
+    ? "Nothing to do: a worker that has it will take it."
+    : hint;
 }
 
 function fieldsOf(email: EmailRow): readonly (readonly string[])[] {

@@ -16,7 +16,11 @@ export function registerList(program: Command): void {
     .option("--limit <number>", "at most so many", integer(1, 10_000), 50)
     .option("--json", "print one JSON document")
     .action(async (options: Options, command: Command) => {
-      const found = await withLedger(command, (ledger) => ledger.list(filterOf(options), options.limit + 1));
+      const { readStandingStill } = await import("./standing-still.ts");
+      const { found, standingStill } = await withLedger(command, async (ledger) => {
+        const found = await ledger.list(filterOf(options), options.limit + 1);
+        return { found, standingStill: await readStandingStill(ledger, found) };
+      });
       const emails = found.slice(0, options.limit);
       const more = found.length > options.limit;
       const { emailDocument } = await import("./email-document.ts");
@@ -24,7 +28,7 @@ export function registerList(program: Command): void {
       const rest = more
         ? `\nThere are more: --limit shows more than ${options.limit}, filters show fewer.`
         : "";
-      const text = emails.length === 0 ? "No mail matches." : `${emailTable(emails)}${rest}`;
+      const text = emails.length === 0 ? "No mail matches." : `${emailTable(emails, standingStill)}${rest}`;
       answer(options.json, { emails: emails.map((email) => emailDocument(email)), more }, text);
     });
 }

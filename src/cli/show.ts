@@ -19,6 +19,7 @@ export function registerShow(program: Command): void {
       const { emailDocument } = await import("./email-document.ts");
       const { emailTable } = await import("./email-table.ts");
       const { emailDetails } = await import("./email-details.ts");
+      const { readStandingStill } = await import("./standing-still.ts");
       await withLedger(command, async (ledger) => {
         const emails = await ledger.find(word, MOST);
         const [email] = emails;
@@ -31,10 +32,11 @@ export function registerShow(program: Command): void {
         const told = emails.length === 1 || json ? emails : [];
         const documents = [];
         for (const one of told) documents.push(emailDocument(one, await ledger.attempts(one.id)));
+        const standingStill = await readStandingStill(ledger, emails);
         const text =
           emails.length === 1
-            ? emailDetails(email, documents[0]?.attempts ?? [])
-            : `${emailTable(emails)}\n\`posthaste show <id>\` shows one of them.`;
+            ? emailDetails(email, documents[0]?.attempts ?? [], standingStill(email))
+            : `${emailTable(emails, standingStill)}\n\`posthaste show <id>\` shows one of them.`;
         answer(json, { emails: documents }, text);
       });
     });

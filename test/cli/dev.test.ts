@@ -98,6 +98,12 @@ test("dev goes on where it was after a SIGKILL, on the same address", LIMIT, asy
   assert.equal(await first.ended, "SIGKILL");
 
   const second = await startDev(t, directory);
+  const third = start(t, directory, ["dev", "--no-preview"], { TMPDIR: temporaryFolder(t) });
+  assert.equal(await third.ended, 1);
+  assert.equal(
+    third.output,
+    `posthaste: posthaste dev already runs here (PID ${second.child.pid}): use that one, or stop it first.\n`,
+  );
   assert.equal(second.address("database"), first.address("database"));
   await query(second.address("database"), ENQUEUE);
   await second.said(SENT);

@@ -250,8 +250,18 @@ test("pause and resume stop and start a transport, and status says who paused it
     /^Transport default is paused since .* by postgres: wrong prices\. `posthaste resume default`/m,
   );
   assert.equal(status.code, 1);
+  const why =
+    "waits, because the transport default is paused by postgres: wrong prices (`posthaste resume default`)";
+  assert.ok((await shop.run("list")).stdout.includes(`; ${why}\n`));
+  assert.ok((await shop.run("show", id)).stdout.includes(`\n  It ${why}.\n`));
   const resumed = await shop.run("resume", "default");
-  assert.deepEqual([resumed.code, resumed.stdout], [0, "Transport default sends again.\n"]);
+  assert.deepEqual(
+    [resumed.code, resumed.stdout],
+    [
+      0,
+      "Transport default sends again. 1 mail waits for it, and no worker is running: start one with `posthaste worker`.\n",
+    ],
+  );
   await shop.run("worker", "--once");
   assert.equal((await shop.row(id)).status, "SENT");
   const again = await shop.run("resume", "default");
@@ -285,4 +295,51 @@ test("status says in words whether mail flows, exit code 0 or 1", async (t) => {
   assert.equal(flowing.code, 0);
   worker.child.kill("SIGTERM");
   await worker.ended;
+});
+
+test("resume says how many mails wait, and when they go out", async (t) => {
+  const shop = await openShop(t);
+  const worker = shop.start("worker");
+  await worker.said(/"worker_started"/);
+  for (const [count, words] of [
+    [0, "No mail waits for it."],
+    [2, "2 mails wait for it; what is due goes out within 15 s, a few at first."],
+  ] as const) {
+    await shop.run("pause", "default");
+    for (let n = 0; n < count; n++) await shop.enqueue();
+    const { stdout } = await shop.run("resume", "default");
+    assert.equal(stdout, `Transport default sends again. ${words}\n`);
+  }
+  worker.child.kill("SIGTERM");
+  await worker.ended;
+});
+
+test("enqueue notes on stderr that no worker has such a template, and which there are", async (t) => {
+  const shop = await openShop(t);
+  const worker = shop.start("worker");
+  await worker.said(/"worker_started"/);
+  const [wrong, right] = [
+    await shop.run("enqueue", "wellcome", "ada@customer.example", "--send-at", "2h"),
+    await shop.run("enqueue", "welcome", "ada@customer.example", "--send-at", "2h"),
+  ];
+  worker.child.kill("SIGTERM");
+  await worker.ended;
+  assert.match(wrong.stdout, UUID);
+  assert.equal(
+    wrong.stderr,
+    'posthaste: No running worker has a template "wellcome", so the mail will fail. Did you mean welcome? There are welcome.\n',
+  );
+  assert.deepEqual([wrong.code, right.code, right.stderr], [0, 0, ""]);
+});
+
+test("show of a mail whose template another worker has says that there is nothing to do", async (t) => {
+  const shop = await openShop(t);
+  const id = await shop.enqueue();
+  await shop.database.query(
+    "update posthaste.email_messages set error_code = 'template_not_found' where id = $1",
+    [id],
+  );
+  const { stdout } = await shop.run("show", id);
+  assert.match(stdout, /^ {2}Nothing to do: a worker that has it will take it\.$/m);
+  assert.doesNotMatch(stdout, /then retry/);
 });

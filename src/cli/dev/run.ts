@@ -11,6 +11,7 @@ import { openDatabase } from "./database.ts";
 import { exampleCall } from "./example.ts";
 import { freePort } from "./free-port.ts";
 import { startMailView } from "./mail-view.ts";
+import { claimFolder } from "./only-one.ts";
 
 /** Where each part listens; when something else is there, on the next free port. */
 const PORTS = { database: 5433, smtp: 1025, mail: 1080, graphql: 5680, preview: 3000 };
@@ -38,6 +39,7 @@ async function start(
   teardown: Teardown,
 ): Promise<void> {
   const home = await prepareHome();
+  teardown.add(claimFolder(home));
   const { emails } = loaded.config;
   const preview = options.preview ? showPreview(emails, teardown) : null;
   const environment = developmentConfig(loaded.config, "", home).environment;
