@@ -28,12 +28,20 @@ begin
     limit least(greatest(purge.batch, 1), 1000)
   ) e;
 
-  with old as (
-    select m.id from posthaste.email_messages m
+  with ended as (
+    select m.id, m.idempotency_key from posthaste.email_messages m
     where m.id = any (v_ids) and m.status = purge.status and m.finished_at < v_until
     order by m.id
     -- An operator's retry, or late news of an acceptance, goes first.
     for update skip locked
+  ), keys as (
+    -- So does a producer that is told at this moment that its key is known: it holds the key and goes on to the mail.
+    select k.email_id from ended e join posthaste_private.idempotency_keys k on k.key = e.idempotency_key and k.email_id = e.id
+    for update of k skip locked
+  ), old as (
+    select e.id from ended e
+    where e.id in (select k.email_id from keys k)
+      or not exists (select from posthaste_private.idempotency_keys k where k.key = e.idempotency_key and k.email_id = e.id)
   ), gone as (
     delete from posthaste.email_messages m using old where m.id = old.id returning m.*
   ), moved as (
