@@ -16,7 +16,9 @@ begin
     where s.paths <> '{}'
     limit batch
   ), held as (
-    select m.id from posthaste.email_messages m where m.id in (select o.id from old o) and m.status = 'FAILED' order by m.id for update
+    select m.id from posthaste.email_messages m where m.id in (select o.id from old o) and m.status = 'FAILED' order by m.id
+    -- Maintenance has locked other mail by now, so it waits for nobody: what is locked comes next time.
+    for update skip locked
   )
   update posthaste.email_messages m set
     parameters = posthaste_private.without_secrets(m.parameters, o.paths),
