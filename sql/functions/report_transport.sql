@@ -35,8 +35,9 @@ begin
     where o.name = report_transport.name
     for update
   ) n
-  -- Attempts that began before the present state did say nothing about it.
-  where t.name = n.name and coalesce(began_at, now()) >= t.since
+  -- Attempts that began before the present state did say nothing about it. A state that began in the future says that the
+  -- clock was set back.
+  where t.name = n.name and coalesce(began_at, now()) >= least(t.since, now())
   returning t.state into v_state;
   return coalesce(v_state, (select t.state from posthaste_private.transports t where t.name = report_transport.name));
 end $$;

@@ -5,7 +5,9 @@ set search_path = pg_catalog, pg_temp
 as $$
   with taken as (
     update posthaste_private.transports t set next_probe_at = now() + take_probes.hold
-    where t.name = any (take_probes.transports) and t.state = 'open' and t.paused_at is null and t.next_probe_at <= now()
+    where t.name = any (take_probes.transports) and t.state = 'open' and t.paused_at is null
+      -- Further ahead than any probe is put off says that the clock was set back.
+      and (t.next_probe_at <= now() or t.next_probe_at > now() + greatest(t.probe_delay * 2, take_probes.hold))
     returning t.name
   )
   select t.name, (
