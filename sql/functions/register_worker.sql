@@ -22,7 +22,9 @@ begin
 
   perform posthaste_private.publish_templates(worker, templates);
 
-  insert into posthaste_private.transports (name) select unnest(register_worker.transports) on conflict (name) do nothing;
+  insert into posthaste_private.transports (name) select t.name from unnest(register_worker.transports) t(name)
+  -- In one order, so that workers that start together do not wait for each other in a ring.
+  order by 1 on conflict (name) do nothing;
   insert into posthaste_private.settings as s (name, value)
   values ('default_transport', to_jsonb(register_worker.default_transport)), ('max_attempts', to_jsonb(register_worker.max_attempts))
   on conflict (name) do update set value = excluded.value where s.value is distinct from excluded.value;
