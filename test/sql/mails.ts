@@ -115,15 +115,15 @@ export async function errorOf(statement: Promise<unknown>): Promise<any> {
   );
 }
 
-/** Waits until a session of this database waits for a lock; on a pool, because a transaction sees old statistics. */
-export async function someoneWaits(pool: pg.Pool): Promise<void> {
+/** Waits until so many sessions of this database wait for a lock; on a pool, because a transaction sees old statistics. */
+export async function someoneWaits(pool: pg.Pool, sessions = 1): Promise<void> {
   const deadline = performance.now() + 10_000;
   for (;;) {
     const { rows } = await pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
-    if (rows.length > 0) return;
-    assert.ok(performance.now() < deadline, "a session waits for a lock");
+    if (rows.length >= sessions) return;
+    assert.ok(performance.now() < deadline, "sessions wait for a lock");
   }
 }
 
