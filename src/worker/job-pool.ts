@@ -92,6 +92,9 @@ export function keepJobPool(options: {
     stopping.signal.addEventListener("abort", stop, { once: true });
     await ended;
     stopping.signal.removeEventListener("abort", stop);
+    // The clock of a pool that ended by itself goes on: it would schedule through connections that are closed, and hold the
+    // process. Whether Graphile Worker ever comes to an end with this is not waited for.
+    if (!stopping.signal.aborted) runner.stop().catch(() => undefined);
     options.engine.detachPool();
     const closed = Promise.race([
       released.then(() => connections.end()),

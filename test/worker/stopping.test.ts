@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { describe, test } from "node:test";
+import { eventually } from "../faults/eventually.ts";
 import { startScene } from "../faults/scene.ts";
 
 /** A reply that the test gives when it wants to. */
@@ -104,6 +106,42 @@ describe("a worker that is told to stop", { concurrency: 3 }, () => {
     const row = await scene.until(id, "SENT");
     assert.equal(row.possible_duplicate, false);
     assert.equal(scene.server.accepted.length, 1);
+    await scene.verify();
+  });
+
+  test("ends its process also when Graphile Worker died meanwhile and could not say so", async (t) => {
+    const scene = await startScene(t);
+    const worker = await scene.process();
+    const reply = held();
+    const locking = await scene.database.pool.connect();
+    await locking.query("begin");
+    let dots = 0;
+    // One mail is held, so that its pool waits for it when it dies. The other one's acceptance locks the jobs: from the
+    // claim on nothing needs them but the end of its job, and a connection that is lost there ends the pool.
+    scene.server.script.dot = async () => {
+      dots += 1;
+      if (dots === 1) return reply.given;
+      await locking.query("lock table graphile_worker._private_jobs in share mode");
+      return undefined;
+    };
+    const first = await scene.enqueue({ parameters: { n: 1 } });
+    await scene.server.reached("dot");
+    const second = await scene.enqueue({ parameters: { n: 2 } });
+    await eventually("the end of the job is cut", async () => {
+      const cut = await scene.database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'posthaste jobs' and wait_event_type = 'Lock' and query ~ 'delete'`,
+      );
+      return cut.length > 0;
+    });
+    await locking.query("rollback");
+    locking.release();
+    await worker.log.line("worker_restarted");
+    reply.give();
+    for (const id of [first, second]) await scene.until(id, "SENT");
+    worker.kill("SIGTERM");
+    const exit = await Promise.race([worker.exited, once(AbortSignal.timeout(10_000), "abort")]);
+    assert.deepEqual(exit, { code: 0, signal: null });
     await scene.verify();
   });
 });
