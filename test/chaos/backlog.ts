@@ -7,7 +7,7 @@ export interface Backlog {
   readonly waiting: number;
   /** Milliseconds of each run of maintenance while the breaker was open. */
   readonly open: readonly number[];
-  /** Jobs while it was open. */
+  /** Jobs of theirs while it was open. */
   readonly jobs: number;
   /** Milliseconds of each run while it drained. */
   readonly draining: readonly number[];
@@ -33,13 +33,16 @@ const POLICY = JSON.stringify({ max_age: 432_000_000, delays: [30_000], on_unkno
 export function measureBacklog(options: { waiting: number; runs: number; drain: number }): Promise<Backlog> {
   return onStage({ smtp: { script: SICK, keepRaw: false } }, async (scene) => {
     const { log } = await scene.here();
-    await scene.enqueue({ parameters: { n: 0 } });
+    const first = await scene.enqueue({ parameters: { n: 0 } });
     await log.line("transport_opened");
     await letWait(scene, options.waiting);
 
     const open: number[] = [];
     while (open.length < options.runs) open.push(...(await timeMaintenance(scene, "0")));
-    const [{ jobs }] = await scene.database.query("select count(*)::int as jobs from graphile_worker.jobs");
+    const [{ jobs }] = await scene.database.query(
+      "select count(*)::int as jobs from graphile_worker.jobs where key <> $1",
+      [`posthaste:${first}`],
+    );
 
     scene.server.script = {};
     await log.line("transport_closed");
