@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { aptWithNewList } from "../debian-package.ts";
 
 const CACHE = join(import.meta.dirname, "../../node_modules/.cache/promtool");
 const MISSING =
@@ -30,18 +31,9 @@ function onPath(): string | undefined {
 }
 
 function unpacked(): string {
-  if (process.getuid?.() !== 0) throw new Error(MISSING);
   const directory = mkdtempSync(join(tmpdir(), "posthaste-promtool-"));
   try {
-    const apt = (...args: readonly string[]) =>
-      spawnSync("apt-get", ["-q", "-o", "APT::Sandbox::User=root", ...args], {
-        cwd: directory,
-        timeout: 120_000,
-      });
-    if (apt("download", "prometheus").status !== 0) {
-      apt("update");
-      if (apt("download", "prometheus").status !== 0) throw new Error(MISSING);
-    }
+    if (!aptWithNewList(["download", "prometheus"], { cwd: directory })) throw new Error(MISSING);
     const archive = readdirSync(directory).find((file) => file.endsWith(".deb")) ?? "";
     spawnSync("dpkg-deb", ["-x", archive, "."], { cwd: directory });
     const binary = join(directory, "usr/bin/promtool");

@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installDebianPackage } from "../debian-package.ts";
 
 /** A page of a headless Chromium. */
 export interface Browser {
@@ -85,19 +86,10 @@ function findChromium(): string | null {
 }
 
 function installChromium(): string {
-  const advice = "Install Chromium (Debian: apt-get install chromium), or name its program in CHROMIUM.";
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    throw new Error(`This test drives the preview in Chromium, which is not here. ${advice}`);
-  }
-  try {
-    execFileSync("apt-get", ["install", "--yes", "--no-install-recommends", "chromium"], {
-      stdio: "ignore",
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    });
-  } catch (cause) {
-    throw new Error(`This test drives the preview in Chromium, and apt-get could not install it. ${advice}`, {
-      cause,
-    });
+  if (!installDebianPackage("chromium")) {
+    throw new Error(
+      "This test drives the preview in Chromium, which is not here. Install it (Debian: apt-get install chromium), or name its program in CHROMIUM.",
+    );
   }
   return findChromium() ?? "chromium";
 }
