@@ -34,8 +34,16 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
 
   // Named, so that each connection plans the hot statements once.
   async function rows<T>(name: string, text: string, values: readonly unknown[]): Promise<T[]> {
-    const result = await pool.query({ name: `posthaste_${name}`, text, values: [...values] });
-    return result.rows as T[];
+    for (let stale = pool.options.max; ; stale -= 1) {
+      try {
+        const result = await pool.query({ name: `posthaste_${name}`, text, values: [...values] });
+        return result.rows as T[];
+      } catch (error) {
+        // A migration has given the statement more columns, so PostgreSQL refuses the plan that this connection has made
+        // before, and has done nothing. The pool gives the connection up: the next one is asked, until one is new.
+        if ((error as pg.DatabaseError).code !== FEATURE_NOT_SUPPORTED || stale === 0) throw error;
+      }
+    }
   }
 
   return {
@@ -165,6 +173,9 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
     },
   };
 }
+
+/** "cached plan must not change result type" has no code of its own. */
+const FEATURE_NOT_SUPPORTED = "0A000";
 
 /** What a worker publishes about a template. */
 export interface PublishedTemplate {
