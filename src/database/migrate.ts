@@ -20,9 +20,9 @@ export interface MigrateOptions {
   readonly grants?: readonly Grant[] | undefined;
   /** Folder with `migrations` and `functions`. Default: this package's. */
   readonly sqlDirectory?: string | undefined;
-  /** Milliseconds that a statement waits for a lock; everybody else queues behind it for as long. Default 2,000. */
+  /** Milliseconds that a statement waits for a lock; everybody else queues behind it for as long. Default 500. */
   readonly lockTimeout?: number | undefined;
-  /** How often a file is tried that does not get its locks. Default 10. */
+  /** How often a file is tried that does not get its locks. Default 40. */
   readonly lockAttempts?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface MigrateResult {
  * where it stopped. Throws a PosthasteError that names the file, with exitCode 57 when the database is newer.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
-  const { roles = true, grants = [], lockTimeout = 2_000, lockAttempts = 10 } = options;
+  const { roles = true, grants = [], lockTimeout = 500, lockAttempts = 40 } = options;
   if (!roles && grants.length > 0) {
     throw new PosthasteError("Without roles there is nothing to grant: leave out --no-roles or --grant.", {
       exitCode: 2,

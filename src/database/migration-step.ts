@@ -31,8 +31,8 @@ export function inTransaction<T>(
 }
 
 /**
- * A statement that waits for a lock makes everybody who comes after it wait as well, readers too. So each wait is short,
- * and between two tries the queue flows off.
+ * A statement that waits for a lock makes everybody who comes after it wait as well, readers and producers too. So each
+ * wait is short, and between two tries, for as long on average, the queue flows off.
  */
 export async function withLockRetries<T>(
   what: string,
@@ -52,7 +52,7 @@ export async function withLockRetries<T>(
           { cause: error },
         );
       }
-      await delay(lockTimeout * (0.25 + Math.random() / 2));
+      await delay(lockTimeout * (0.5 + Math.random()));
     }
   }
 }
