@@ -190,6 +190,7 @@ export class SmtpReader {
       recipients: this.#recipients,
       raw: this.#around.options.keepRaw === false ? Buffer.alloc(0) : raw,
       connection: this.#session.number,
+      at: performance.now(),
     });
   }
 

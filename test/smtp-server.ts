@@ -45,6 +45,8 @@ export interface AcceptedMessage {
   readonly raw: Buffer;
   /** Number of the connection, from 1. */
   readonly connection: number;
+  /** When, by performance.now(). */
+  readonly at: number;
 }
 
 /** One connection. */

@@ -6,26 +6,29 @@ import { measureBacklog } from "./backlog.ts";
 import { killAnyTime } from "./kill-any-time.ts";
 import { killAtMoment, MOMENTS } from "./kill-at-moment.ts";
 import { killInFlight } from "./kill-in-flight.ts";
+import { describeRolling, rollingDeploy } from "./rolling.ts";
 import { inLanes } from "./stage.ts";
 import { stallBeforeDot } from "./stall.ts";
 
 const USAGE = `npm run chaos -- [options]
-  --only PARTS   of in-flight, moments, any-time, stalls, backlog; separated by commas (all of them)
+  --only PARTS   of in-flight, moments, any-time, stalls, backlog, rolling; separated by commas (all of them)
   --times N      deaths of a worker with 100 mails in flight (10)
   --kills N      deaths at any time (100), and a fifth of it at each moment of a send
   --stalls N     workers that are stopped before the final dot (20)
-  --waiting N    mails behind an open breaker (300000)`;
+  --waiting N    mails behind an open breaker (300000)
+  --restarts N   workers that a rolling deploy replaces (12)`;
 
 /** The scenes' lease and two periods of their maintenance, milliseconds. */
 const PROMISED = 3000 + 2 * 1000;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: "in-flight,moments,any-time,stalls,backlog" },
+    only: { type: "string", default: "in-flight,moments,any-time,stalls,backlog,rolling" },
     times: { type: "string", default: "10" },
     kills: { type: "string", default: "100" },
     stalls: { type: "string", default: "20" },
     waiting: { type: "string", default: "300000" },
+    restarts: { type: "string", default: "12" },
     help: { type: "boolean", default: false },
   },
 });
@@ -36,6 +39,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   "any-time": anyTime,
   stalls,
   backlog,
+  rolling,
 };
 
 if (options.help) console.log(USAGE);
@@ -105,6 +109,15 @@ async function backlog(): Promise<void> {
       ({ after, allowance, sent }) =>
         `  ${ms(after).padStart(9)}  jobs in one run: ${allowance ?? "2000, no limit"}; sent so far: ${sent}`,
     ),
+  ]);
+}
+
+async function rolling(): Promise<void> {
+  // The migration has to give way at least once: it waits 2 s for a lock.
+  const found = await rollingDeploy({ restarts: Number(options.restarts), pause: 15, held: 5_000 });
+  say("rolling deploy of 4 workers with a migration, while mail is enqueued all the time", [
+    ...describeRolling(found),
+    verdictOf([found]),
   ]);
 }
 

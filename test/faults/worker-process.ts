@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -47,8 +47,13 @@ export function spawnWorker({ connectionString, options, crashAt }: WorkerProces
       stdio: ["ignore", "ignore", "pipe"],
     },
   );
+  return watchWorker(child);
+}
+
+/** A worker that was just started with a pipe for its log. */
+export function watchWorker(child: ChildProcess): WorkerProcess {
   const log = createLogLines();
-  child.stderr.setEncoding("utf8").on("data", log.write);
+  child.stderr?.setEncoding("utf8").on("data", log.write);
   const exited = once(child, "close").then(([code, signal]): Exit => {
     log.end(`ended (${code ?? signal})`);
     return { code, signal };
