@@ -15,6 +15,8 @@ const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 10_000;
 /** Graphile Worker may never report the end of a pool after a fatal error: this is how long it gets, in milliseconds. */
 const LAST_WORDS = 5_000;
+/** Fetches that fail one after the other until a pool is given up. */
+const FAILED_FETCHES = 3;
 
 /**
  * Runs Graphile Worker and starts a new one whenever it stops: a lost connection while jobs are being completed ends its
@@ -53,11 +55,15 @@ export function keepJobPool(options: {
       options.engine.attachPool(workerPool.id, events);
     });
     events.on("pool:listen:error", () => options.log("listener_lost"));
-    const ended = endOf(events);
+    const ended = Promise.withResolvers<void>();
+    endOf(events).then(ended.resolve);
     // When the answer to a fetch is lost, its jobs are locked by a pool that does not know of them. Unlocking those that it
     // does know as well costs nothing: whoever comes second finds the mail taken.
     let missed = false;
+    // What a pool asks once, the ids of its tasks, it takes for refused for ever when the database refuses it that time.
+    let failures = 0;
     events.on("localQueue:getJobs:complete", () => {
+      failures = 0;
       if (!missed || pool === null) return;
       missed = false;
       options.engine.store.unlockJobs(pool.id).catch(() => {
@@ -66,6 +72,8 @@ export function keepJobPool(options: {
     });
     const logger = graphileLogger(options.log, () => {
       missed = true;
+      failures += 1;
+      if (failures >= FAILED_FETCHES) ended.resolve();
     });
     // A pool of ours: Graphile Worker neither waits for the end of its own, nor keeps listening for errors until then.
     const connections = createPool({
@@ -90,7 +98,7 @@ export function keepJobPool(options: {
     };
     if (stopping.signal.aborted) stop();
     stopping.signal.addEventListener("abort", stop, { once: true });
-    await ended;
+    await ended.promise;
     stopping.signal.removeEventListener("abort", stop);
     // The clock of a pool that ended by itself goes on: it would schedule through connections that are closed, and hold the
     // process. Whether Graphile Worker ever comes to an end with this is not waited for.

@@ -11,8 +11,10 @@ export interface OwnDatabase extends SceneDatabase {
 }
 
 /** Starts the server and migrates its database. Give it to `startScene`, which closes it when its test is over. */
-export async function startOwnDatabase(): Promise<OwnDatabase> {
-  const postgres = await startServer();
+export async function startOwnDatabase(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<OwnDatabase> {
+  const postgres = await startServer(settings);
   const { connectionString } = postgres;
   await migrate({ connectionString });
   const pool = createPool({ connectionString, applicationName: "test" });

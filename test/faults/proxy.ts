@@ -43,8 +43,8 @@ export interface FaultyProxy {
   delay: number;
   /** The URL of the server, as it is through the proxy. */
   at(url: string): string;
-  /** Strikes all open connections now. */
-  strike(kind: FaultKind): void;
+  /** Strikes all open connections now. @param direction that of `mute` */
+  strike(kind: FaultKind, direction?: Direction): void;
   close(): Promise<void>;
 }
 
@@ -84,8 +84,8 @@ export async function startProxy(target: string): Promise<FaultyProxy> {
       proxied.host = `127.0.0.1:${port}`;
       return proxied.href;
     },
-    strike(kind) {
-      for (const connection of connections) if (connection.open) connection.strike(kind);
+    strike(kind, direction) {
+      for (const connection of connections) if (connection.open) connection.strike(kind, direction);
     },
     async close() {
       proxy.refusing = true;
