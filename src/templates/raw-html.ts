@@ -12,11 +12,13 @@ export async function findRawHtml(files: readonly string[], root: string): Promi
   for (const file of files) {
     const lines = (await readFile(file, "utf8")).split("\n");
     for (const [index, line] of lines.entries()) {
-      // The component Markdown passes HTML in its text on as it is.
-      if (!/dangerouslySetInnerHTML|<Markdown\b/.test(line)) continue;
+      if (!RAW.test(line)) continue;
       const meant = [line, lines[index - 1] ?? ""].some((near) => /raw-html: *\S/.test(near));
       if (!meant) places.push(`${relative(root, file)}:${index + 1}`);
     }
   }
   return places;
 }
+
+/** The component Markdown passes HTML in its text on as it is; under another name it is found where it is imported. */
+const RAW = /dangerouslySetInnerHTML|<Markdown\b|\bMarkdown as\b/;

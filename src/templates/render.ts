@@ -51,10 +51,30 @@ function checkParameters(template: Template, parameters: unknown): { readonly pr
     const hide = hideSecrets(parameters, template.secrets);
     return invalid(`${template.name}: ${describeIssues(result.error.issues, hide)}`);
   }
-  if (isObject(result.data)) return { props: result.data };
+  if (isObject(result.data)) {
+    const path = pathOfRawHtml(parameters, []);
+    if (path === null) return { props: result.data };
+    return invalid(
+      `${template.name}: ${path}: no parameter may have this name, which makes HTML of its value`,
+    );
+  }
   return template.parameters
     ? failed(`${template.shown}: the schema \`parameters\` must give an object of props`)
     : invalid(`${template.name}: parameters: must be an object`);
+}
+
+/**
+ * Path of a parameter that React would take for raw HTML, where a template gives an element whatever it was given
+ * (`<Text {...props.note}>`).
+ */
+function pathOfRawHtml(value: unknown, path: readonly string[]): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, inner] of Object.entries(value)) {
+    const here = [...path, name];
+    const found = name === "dangerouslySetInnerHTML" ? here.join(".") : pathOfRawHtml(inner, here);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 async function renderParts(template: Template, props: Props): Promise<Rendered> {
@@ -78,8 +98,14 @@ async function renderParts(template: Template, props: Props): Promise<Rendered> 
   return { ok: true, subject: line, html, text: text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, "") };
 }
 
-/** React itself stops javascript:. */
-const DANGEROUS = /\s(?:href|src|action|background)="\s*(?:javascript|vbscript|file|blob|data(?!:image\/)):/i;
+/** React itself stops javascript:. Readers' programs ignore space before a scheme, and tabs and line ends within it. */
+const DANGEROUS = new RegExp(`\\s(?:href|src|action|background)="[\\x00-\\x20]*(?:${schemes()})`, "i");
+
+function schemes(): string {
+  return ["javascript:", "vbscript:", "file:", "blob:", "data:(?!image/)"]
+    .map((scheme) => scheme.replaceAll(/(?<=^\w*)\w/g, "$&[\\t\\n\\r]*"))
+    .join("|");
+}
 
 function evaluate(part: string | ((props: Props) => unknown), props: Props): unknown {
   return typeof part === "function" ? part(props) : part;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reviewMail, reviewTemplate } from "../../src/templates/review.ts";
-import { draw, folderOf, load, source } from "./folder.ts";
+import { draw, folderOf, load, messageOf, source } from "./folder.ts";
 
 const GOOD = {
   subject: "Order 1",
@@ -55,6 +55,7 @@ test("an unknown language, raw HTML and a template without samples are remarked 
       <div dangerouslySetInnerHTML={{ __html: html }} />
     );`,
     "mail.tsx": `import { z } from "zod";
+      import { Markdown as Letter } from "@react-email/components";
       import { Rich } from "./_parts/rich";
       export const parameters = z.object({ html: z.string() });
       export const locales = ["en", "xx"];
@@ -65,7 +66,8 @@ test("an unknown language, raw HTML and a template without samples are remarked 
   assert.deepEqual(
     found.map(({ level, detail }) => `${level}: ${detail}`),
     [
-      "error: raw HTML at emails/mail.tsx:6",
+      "error: raw HTML at emails/mail.tsx:2",
+      "error: raw HTML at emails/mail.tsx:7",
       'error: `locales` names "xx", which is not known',
       "warning: it has no PreviewProps to be rendered with",
     ],
@@ -80,11 +82,28 @@ test("links that run or read something are not sent, whatever the schema lets th
     "data:text/html,x",
     "file:///etc/passwd",
     "vbscript:x",
+    "java\nscript:x",
+    "da\tta:text/html,x",
+    "\u0001data:text/html,x",
+    "file\r:///etc/passwd",
   ]) {
-    const rendered = await draw(template, { url });
-    const sent = rendered.ok ? rendered.html : "";
-    assert.doesNotMatch(sent, /href="\s*(javascript:(?!throw)|data:|file:|vbscript:)/i, url);
+    assert.match(messageOf(await draw(template, { url }), "render_failed"), /a link has a scheme/, url);
   }
   assert.equal((await draw(template, { url: "data:image/png;base64,AA" })).ok, true);
   assert.equal((await draw(template, { url: "https://shop.example/?javascript:" })).ok, true);
+});
+
+test("no parameter becomes raw HTML, where a template passes on all that it is given", async (t) => {
+  const template = await load(t, source("return <p {...props.note}>{JSON.stringify(props)}</p>;"));
+  for (const parameters of [
+    { note: { dangerouslySetInnerHTML: { __html: "<script>x</script>" } } },
+    { lines: [{}, { deep: { dangerouslySetInnerHTML: null } }] },
+  ]) {
+    const message = messageOf(await draw(template, parameters), "parameters_invalid");
+    assert.match(
+      message,
+      /^mail: (note|lines\.1\.deep)\.dangerouslySetInnerHTML: no parameter may have this name/,
+    );
+  }
+  assert.equal((await draw(template, { note: { title: "dangerouslySetInnerHTML" } })).ok, true);
 });

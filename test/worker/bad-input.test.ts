@@ -8,6 +8,13 @@ const TEMPLATES = {
     export const parameters = z.object({ number: z.number(), name: z.string() });
     export const subject = "Strict";
     export default ({ number, name }) => <p>{name}: {number}</p>;`,
+  "https-link.tsx": `
+    import { z } from "zod";
+    export const parameters = z.object({ url: z.url({ protocol: /^https$/ }) });
+    export const subject = "L";
+    export default ({ url }) => <a href={url}>Look</a>;`,
+  "any-link.tsx": 'export const subject = "L"; export default ({ url }) => <a href={url}>Look</a>;',
+  "passes-on.tsx": 'export const subject = "P"; export default ({ note }) => <p {...note} />;',
   "throws.tsx":
     'export const subject = "T"; export default function Mail() { throw new Error("broken on purpose"); }',
   "throws-text.tsx": 'export const subject = "T"; export default function Mail() { throw "only a text"; }',
@@ -38,6 +45,24 @@ const CASES: readonly (readonly [string, Readonly<Record<string, unknown>>, stri
     { template: "strict", parameters: { number: "one", name: "Ada" } },
     "parameters_invalid",
     /number/,
+  ],
+  [
+    "a link that runs something, where the schema takes https: only",
+    { template: "https-link", parameters: { url: "javascript:alert(1)" } },
+    "parameters_invalid",
+    /^https-link: url: Invalid URL$/,
+  ],
+  [
+    "a link that runs something, where no schema is in its way",
+    { template: "any-link", parameters: { url: "javascript:alert(1)" } },
+    "render_failed",
+    /any-link\.tsx: a link has a scheme that runs or reads something/,
+  ],
+  [
+    "a parameter that would be taken for raw HTML",
+    { template: "passes-on", parameters: { note: { dangerouslySetInnerHTML: { __html: "<b>x</b>" } } } },
+    "parameters_invalid",
+    /^passes-on: note\.dangerouslySetInnerHTML: no parameter may have this name/,
   ],
   [
     "a template that throws",
