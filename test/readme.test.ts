@@ -21,6 +21,7 @@ const SCRIPTS = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).scr
 const FILES = [
   "emails/welcome.tsx",
   "emails/parcel-sent.tsx",
+  "emails/_components/rich-text.tsx",
   "graphile.config.ts",
   "api/graphile.config.ts",
   "tasks/posthaste/send_email.ts",

@@ -19,6 +19,7 @@ const SUBJECTS = {
   "order-confirmed": "Order HR-20418 is confirmed",
   "password-reset": "Choose a new password for Hollis & Reed",
   "report-alert": "Failed payments: 6.8%, above 5%",
+  "support-reply": "Re: The nib of my pen scratches [S-7731]",
 };
 
 test("these are all templates", () => {
@@ -79,6 +80,7 @@ test("links are https or, for writing to somebody, mailto", async () => {
     ["order-confirmed", "url"],
     ["password-reset", "url"],
     ["report-alert", "url"],
+    ["support-reply", "url"],
     ["login-code", "report_url"],
   ];
   const bad = [
@@ -145,11 +147,15 @@ test("codes and reset links are secrets, and not in the subject", async () => {
   assert.ok(rendered.ok && rendered.text.includes("482913") && !rendered.subject.includes("482913"));
 });
 
-test("templates import React Email, React, zod and each other, nothing else", async () => {
+test("templates import React Email, React, zod, a sanitiser and each other, nothing else", async () => {
   for (const file of await readdir(EMAILS, { recursive: true })) {
     if (!/\.tsx?$/.test(file)) continue;
     for (const [, from] of (await readFile(join(EMAILS, file), "utf8")).matchAll(/from "([^"]+)"/g)) {
-      assert.match(from!, /^(@react-email\/components|react|zod|\.\/(_components\/)?\w+\.tsx?)$/, file);
+      assert.match(
+        from!,
+        /^(@react-email\/components|react|zod|sanitize-html|\.\/(_components\/)?[-\w]+\.tsx?)$/,
+        file,
+      );
     }
   }
 });
