@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { eventually } from "../faults/eventually.ts";
+import type { FaultyProxy } from "../faults/proxy.ts";
 import { type Scene, startScene } from "../faults/scene.ts";
+
+const SILENCES: Readonly<Record<string, (proxy: FaultyProxy) => void>> = {
+  "in both directions": (proxy) => proxy.strike("silence"),
+  "from the worker": (proxy) => proxy.strike("mute", "toServer"),
+  "from the database": (proxy) => proxy.strike("mute", "toClient"),
+};
 
 /** A worker process whose connections to the database go through a proxy. */
 async function proxied(scene: Scene) {
@@ -49,21 +56,23 @@ describe("when all connections to the database fall silent without an end", { co
     await scene.verify();
   });
 
-  test("mail that was under way is not lost, and every second copy is flagged", async (t) => {
-    const scene = await startScene(t);
-    const { proxy } = await proxied(scene);
-    const ids = await scene.enqueueMany(100);
-    await scene.server.messages(20);
-    proxy.strike("silence");
-    await scene.drained(40_000);
-    assert.ok(scene.server.accepted.length >= ids.length);
-    const copies = new Map<string, number>();
-    for (const { messageId } of scene.server.accepted)
-      copies.set(messageId, (copies.get(messageId) ?? 0) + 1);
-    const twice = await scene.database.query(
-      "select id || ' ' || recipients[1] as pair from posthaste.email_messages where message_id = any ($1) order by 1",
-      [[...copies].filter(([, count]) => count > 1).map(([id]) => id)],
-    );
-    await scene.verify({ duplicated: twice.map(({ pair }) => pair) });
-  });
+  for (const [how, strike] of Object.entries(SILENCES)) {
+    test(`mail that was under way is not lost, and every second copy is flagged (${how})`, async (t) => {
+      const scene = await startScene(t);
+      const { proxy } = await proxied(scene);
+      const ids = await scene.enqueueMany(100);
+      await scene.server.messages(20);
+      strike(proxy);
+      await scene.drained(40_000);
+      assert.ok(scene.server.accepted.length >= ids.length);
+      const copies = new Map<string, number>();
+      for (const { messageId } of scene.server.accepted)
+        copies.set(messageId, (copies.get(messageId) ?? 0) + 1);
+      const twice = await scene.database.query(
+        "select id || ' ' || recipients[1] as pair from posthaste.email_messages where message_id = any ($1) order by 1",
+        [[...copies].filter(([, count]) => count > 1).map(([id]) => id)],
+      );
+      await scene.verify({ duplicated: twice.map(({ pair }) => pair) });
+    });
+  }
 });
