@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { reset } from "./reset.ts";
 import { SmtpBody } from "./smtp-body.ts";
 import type { AcceptedMessage, Act, Point, SmtpServerOptions, SmtpSession, Step } from "./smtp-server.ts";
 
@@ -173,7 +174,7 @@ export class SmtpReader {
     if (act.reply !== undefined) this.#write(act.reply);
     if (act.raw !== undefined) this.#socket.write(act.raw);
     if (act.end === "close") this.#socket.end();
-    if (act.end === "reset") this.#plain.resetAndDestroy();
+    if (act.end === "reset") reset(this.#plain);
     if (act.end === "pause") this.#socket.pause();
   }
 

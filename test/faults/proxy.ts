@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import net, { type AddressInfo, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { reset } from "../reset.ts";
 
 export type Direction = "toServer" | "toClient";
 
@@ -56,7 +57,7 @@ export async function startProxy(target: string): Promise<FaultyProxy> {
   const listener = net.createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
     client.on("error", () => {});
     if (proxy.refusing) {
-      client.resetAndDestroy();
+      reset(client);
       return;
     }
     const server = net.connect({
@@ -137,7 +138,7 @@ class Connection implements ProxiedConnection {
     this.#muted.add("toServer").add("toClient");
     if (kind === "mute") this.#muted.delete(direction === "toServer" ? "toClient" : "toServer");
     if (kind === "fin") for (const socket of ends) socket.end();
-    if (kind === "reset") for (const socket of ends) socket.resetAndDestroy();
+    if (kind === "reset") for (const socket of ends) reset(socket);
   }
 
   #relay(from: Socket, direction: Direction): void {

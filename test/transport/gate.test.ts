@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Readable } from "node:stream";
 import { suite, test } from "node:test";
 import type { GateAnswer } from "../../src/transport/transport.ts";
+import { reset } from "../reset.ts";
 import { granted, mail, serverAndTransport } from "./sending.ts";
 
 const TIMES = { timeout: 20_000 };
@@ -78,7 +79,7 @@ suite("the gate", TIMES, () => {
       }),
     );
     await asked.promise;
-    server.sessions[0]?.socket.resetAndDestroy();
+    reset(server.sessions[0]!.socket);
     const report = await sending;
     answer.resolve(await granted());
     assert.equal(report.failure?.kind, "connection");
