@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { migrate } from "../../src/database/migrate.ts";
 import { createPool } from "../../src/database/pool.ts";
+import { makeNextVersion } from "../chaos/next-version.ts";
 import { createTestDatabase, startServer, type TestDatabase } from "../database.ts";
 import { serve } from "./serving.ts";
 
@@ -52,20 +54,44 @@ test("readyz turns red when the database is gone, and green again by itself; liv
   }
 });
 
-test("readyz turns red when the schema does not fit the program, and green again", async (t) => {
+test("readyz turns red when the schema lacks something, and green again", async (t) => {
   const database = await createTestDatabase(t);
   const { server, stop } = await serve(database);
   try {
     await until(server.url, 200);
-    await database.query(
-      "insert into posthaste_private.migrations (id, slug, hash, version) values (999999, 'later', 'x', '99.0.0')",
+    const [row] = await database.query(
+      "delete from posthaste_private.migrations where id = 1 returning slug, hash, version",
     );
     assert.deepEqual(await until(server.url, 503), { ready: false, reason: "schema" });
-    await database.query("delete from posthaste_private.migrations where id = 999999");
+    await database.query(
+      "insert into posthaste_private.migrations (id, slug, hash, version) values (1, $1, $2, $3)",
+      [row.slug, row.hash, row.version],
+    );
     await until(server.url, 200);
   } finally {
     await stop();
   }
+});
+
+test("a server that runs stays ready and answers when a newer version migrates: its replacement is yet to come", async (t) => {
+  const next = await makeNextVersion(t);
+  const database = await createTestDatabase(t);
+  const { server, ask, stop } = await serve(database);
+  try {
+    await until(server.url, 200);
+    const { migrations } = await migrate({
+      connectionString: database.connectionString,
+      sqlDirectory: join(next.root, "sql"),
+    });
+    assert.ok(migrations.length > 0);
+    // Longer than an answer stands.
+    await delay(1_100);
+    assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
+    assert.deepEqual((await ask("{ emails { nodes { id } } }")).data, { emails: { nodes: [] } });
+  } finally {
+    await stop();
+  }
+  await assert.rejects(serve(database), /newer than this program/);
 });
 
 test("health needs no token, and no other path is there", async (t) => {

@@ -96,7 +96,10 @@ export async function startHttp(options: ServeOptions): Promise<HttpServer> {
           throw error;
         }),
       ),
-      readiness: createReadiness(async () => (await schemaForHttp(healthPool)).state === "ok"),
+      // Newer: a deploy rolls, and the migration comes first. Who runs goes on until it is replaced, as the workers do.
+      readiness: createReadiness(async () =>
+        ["ok", "newer"].includes((await schemaForHttp(healthPool)).state),
+      ),
       log,
     });
     const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, handler);
