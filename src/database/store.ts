@@ -41,7 +41,7 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
       } catch (error) {
         // A migration has given the statement more columns, so PostgreSQL refuses the plan that this connection has made
         // before, and has done nothing. The pool gives the connection up: the next one is asked, until one is new.
-        if ((error as pg.DatabaseError).code !== FEATURE_NOT_SUPPORTED || stale === 0) throw error;
+        if (!STALE_PLAN.has((error as pg.DatabaseError).code ?? "") || stale === 0) throw error;
       }
     }
   }
@@ -174,8 +174,11 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
   };
 }
 
-/** "cached plan must not change result type" has no code of its own. */
-const FEATURE_NOT_SUPPORTED = "0A000";
+/**
+ * "cached plan must not change result type" has no code of its own; "return type mismatch in function" comes when the
+ * migration commits between the caller's plan and the function's.
+ */
+const STALE_PLAN = new Set(["0A000", "42P13"]);
 
 /** What a worker publishes about a template. */
 export interface PublishedTemplate {

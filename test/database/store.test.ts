@@ -26,6 +26,11 @@ test("a column and functions that a migration brings under a running worker stop
     await database.query(
       "alter table posthaste.email_messages add column campaign text not null default 'x'",
     );
+    // The functions come in a transaction of their own, so a claim may find the new table and the old function.
+    const between = await enqueue();
+    assert.equal((await store.claim([between], null))[0]?.id, between);
+    const more = await Promise.all(Array.from({ length: 6 }, enqueue));
+    await Promise.all(more.map((id) => store.claim([id], null)));
     await database.query(await readFile(join(packageRoot, "sql/functions/claim.sql"), "utf8"));
     const [email] = await store.claim([await enqueue()], null);
     assert.equal((email as unknown as { campaign: string }).campaign, "x");
