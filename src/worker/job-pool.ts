@@ -70,7 +70,7 @@ export function keepJobPool(options: {
         missed = true;
       });
     });
-    const logger = graphileLogger(options.log, () => {
+    const logger = graphileLogger(options.log, stopping.signal, () => {
       missed = true;
       failures += 1;
       if (failures >= FAILED_FETCHES) ended.resolve();
@@ -135,10 +135,18 @@ function endOf(events: WorkerEvents): Promise<void> {
   });
 }
 
-/** Its warnings and errors may quote a job's failure, so only the fact is logged. No event but this line tells of a failed fetch. */
-function graphileLogger(log: Log, onFetchFailed: () => void): Logger {
+/**
+ * Its warnings and errors may quote a job's failure, so only the fact is logged. No event but this line tells of a failed
+ * fetch. When it stops while it has jobs fetched ahead, it gives them back and then takes its own doing for a mistake.
+ */
+function graphileLogger(log: Log, stopping: AbortSignal, onFetchFailed: () => void): Logger {
   return new Logger(() => (level, message, meta) => {
-    if (level === "error" && message.startsWith("Error occurred fetching jobs")) onFetchFailed();
-    if (level === "error") log("job_failed", meta?.error ? { error: describeError(meta.error) } : {});
+    if (level !== "error") return;
+    if (message.startsWith("Error occurred fetching jobs")) onFetchFailed();
+    if (stopping.aborted && OF_ITS_OWN_END.test(message)) return;
+    log("job_failed", meta?.error ? { error: describeError(meta.error) } : {});
   });
 }
+
+const OF_ITS_OWN_END =
+  /^(Releasing local queue failed|Deactivation failed|Error occurred during (graceful|forceful) shutdown|Error occurred whilst attempting to release runner options)/;

@@ -33,6 +33,10 @@ describe("a worker that is told to stop", { concurrency: 3 }, () => {
     assert.ok(rows.length >= 2 && rows.length < 10, `${rows.length} were sent`);
     const locked = await scene.database.query("select from graphile_worker.jobs where locked_by is not null");
     assert.equal(locked.length, 0, "no job is left with a worker that is gone");
+    assert.deepEqual(
+      worker.log.lines.filter(({ level }) => level === "error"),
+      [],
+    );
     scene.server.script = {};
     await scene.process();
     await scene.drained();
