@@ -1,15 +1,16 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { median, percentile } from "../bench/statistics.ts";
 import { eventually } from "../faults/eventually.ts";
 import type { LogLine } from "../faults/log-lines.ts";
+import type { SceneDatabase } from "../faults/mails.ts";
 import { type Exit, type WorkerProcess, watchWorker } from "../faults/worker-process.ts";
+import type { Script } from "../smtp-server.ts";
 import { type Account, accountOf } from "./account.ts";
-import { type Build, makeNextVersion, THIS_VERSION } from "./next-version.ts";
+import { command, type Ended, ended, type Installed, install } from "./installed.ts";
+import { makeNextVersion, THIS_VERSION } from "./next-version.ts";
 import { startOrders } from "./orders.ts";
 import { onStage } from "./stage.ts";
 
@@ -18,6 +19,8 @@ export interface Rolling extends Account {
   readonly restarts: number;
   /** How the workers ended that were asked to. */
   readonly exits: readonly Exit[];
+  /** Mails that these were sending when they were asked. */
+  readonly underWay: number;
   /** Mail by template and how it ended: `plain SENT` → mails. */
   readonly ends: Readonly<Record<string, number>>;
   /** Versions of `plain` that mail was sent with. */
@@ -27,8 +30,8 @@ export interface Rolling extends Account {
   /** Statements of the application that failed. */
   readonly failures: readonly string[];
   /** The next version's worker on this version's schema, and this one's on the next. */
-  readonly tooEarly: Refusal;
-  readonly tooLate: Refusal;
+  readonly tooEarly: Ended;
+  readonly tooLate: Ended;
   readonly migration: { readonly took: number; readonly longestEnqueue: number };
   readonly enqueue: { readonly median: number; readonly longest: number };
   /** Between two acceptances, while mail was enqueued all the time. */
@@ -37,19 +40,20 @@ export interface Rolling extends Account {
   readonly wait: { readonly median: number; readonly p95: number; readonly longest: number };
 }
 
-/** How a command ended that would not work, and what it said. */
-export interface Refusal {
-  readonly code: number | null;
-  readonly said: string;
-}
-
 const WORKERS = 4;
+
+/** Mails that wait when a worker is asked to stop, so that it has its hands full. */
+const CROWD = 100;
+
+const SLOW: Script = {
+  async dot() {
+    await delay(20 + Math.random() * 60);
+    return undefined;
+  },
+};
 
 const MIGRATION_WAITS =
   "select from pg_stat_activity where datname = current_database() and application_name = 'posthaste migrate' and wait_event = 'relation'";
-
-const MAIL = (text: string) => `export const subject = ({ n }) => "Number " + n;
-export default function Mail({ n }) { return <p>${text} {n}</p>; }`;
 
 /**
  * Four workers of this version send what an application enqueues all the time. Then the next version is deployed: its
@@ -66,7 +70,7 @@ export function rollingDeploy(options: {
   onProgress?: (line: string) => void;
 }): Promise<Rolling> {
   const { onProgress = () => undefined } = options;
-  return onStage({ smtp: { keepRaw: false } }, async (scene) => {
+  return onStage({ smtp: { keepRaw: false, script: SLOW } }, async (scene) => {
     await using closing = new AsyncDisposableStack();
     const later = { after: (close: () => Promise<void>) => void closing.defer(close) };
     const home = await mkdtemp(join(tmpdir(), "posthaste-rolling-"));
@@ -95,7 +99,9 @@ export function rollingDeploy(options: {
       return worker;
     };
     const exits: Exit[] = [];
+    let underWay = 0;
     const end = async (worker: WorkerProcess) => {
+      underWay += await sendingBy(database, worker);
       worker.kill("SIGTERM");
       exits.push(await worker.exited);
     };
@@ -134,8 +140,10 @@ export function rollingDeploy(options: {
       const old = workers[place] as WorkerProcess;
       if (turn % 2 === 0) {
         workers[place] = await start(after);
+        await scene.enqueueMany(CROWD);
         await end(old);
       } else {
+        await scene.enqueueMany(CROWD);
         await end(old);
         workers[place] = await start(after);
       }
@@ -160,6 +168,7 @@ export function rollingDeploy(options: {
       ...(await accountOf(scene)),
       restarts: options.restarts,
       exits,
+      underWay,
       ends: await endsOf(database),
       versions,
       complaints: complaintsOf(everyone.flatMap(({ log }) => log.lines)),
@@ -179,7 +188,7 @@ export function describeRolling(found: Rolling): string[] {
   const { enqueue, migration, wait } = found;
   const ms = (time: number) => `${Math.round(time).toLocaleString("en")} ms`;
   return [
-    `${found.mails} mails, ${found.restarts} restarts one after another and ${found.exits.length - found.restarts} stops in the end, ${found.exits.filter(({ code }) => code === 0).length} exit codes of 0`,
+    `${found.mails} mails, ${found.restarts} restarts one after another and ${found.exits.length - found.restarts} stops in the end, with ${found.underWay} mails under way; ${found.exits.filter(({ code }) => code === 0).length} exit codes of 0`,
     `lost ${found.lost}, second copies ${found.secondCopies}, flagged ${found.flagged}; ${Object.entries(
       found.ends,
     )
@@ -192,59 +201,15 @@ export function describeRolling(found: Rolling): string[] {
   ];
 }
 
-/** A build with an application's configuration and templates. */
-interface Installed {
-  readonly build: Build;
-  readonly directory: string;
-}
-
-async function install(
-  build: Build,
-  directory: string,
-  application: { templates: Readonly<Record<string, string>>; concurrency: number },
-): Promise<Installed> {
-  await mkdir(join(directory, "emails"), { recursive: true });
-  for (const [name, text] of Object.entries(application.templates))
-    await writeFile(join(directory, "emails", `${name}.tsx`), MAIL(text));
-  const options = {
-    from: "Shop <no-reply@shop.example>",
-    emails: "./emails",
-    journal: "../journal",
-    concurrency: application.concurrency,
-    lease: 3000,
-    maintenanceInterval: 1000,
-    shutdownGrace: 5000,
-    retry: { delays: [50] },
-  };
-  await writeFile(
-    join(directory, "graphile.config.mjs"),
-    `export default { posthaste: ${JSON.stringify(options)} };`,
+async function sendingBy(database: SceneDatabase, { pid }: WorkerProcess): Promise<number> {
+  const [{ sending }] = await database.query(
+    "select count(*)::int as sending from posthaste.email_messages where status = 'SENDING' and locked_by like '%-' || $1::int || '-%'",
+    [pid],
   );
-  return { build, directory };
+  return sending;
 }
 
-function command({ build, directory }: Installed, env: NodeJS.ProcessEnv, name: "worker" | "migrate") {
-  const main = join(build.root, "src/cli/main.ts");
-  return spawn(process.execPath, ["--conditions=posthaste-source", main, name], {
-    cwd: directory,
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-}
-
-async function ended(child: ReturnType<typeof command>): Promise<Refusal> {
-  let said = "";
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-    said += chunk;
-  });
-  const [code] = await once(child, "close");
-  return { code, said };
-}
-
-async function endsOf(database: {
-  // biome-ignore lint/suspicious/noExplicitAny: one statement's columns.
-  query(text: string): Promise<any[]>;
-}): Promise<Record<string, number>> {
+async function endsOf(database: SceneDatabase): Promise<Record<string, number>> {
   const rows = await database.query(
     "select concat_ws(' ', template, status, error_code) as how, count(*)::int from posthaste.email_messages group by 1 order by 1",
   );
