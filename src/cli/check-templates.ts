@@ -22,23 +22,47 @@ export async function checkTemplates(config: PosthasteConfig): Promise<readonly 
 async function checkTemplate(template: Template, timeout: number): Promise<Finding[]> {
   const subject = `template ${template.name}`;
   if (template.broken !== null) return [wrong(subject, template.broken)];
-  const findings = reviewTemplate(template).map((remark) => asRemark(subject, template.shown, remark));
+  const findings = reviewTemplate(template).map((remark) =>
+    asFindingOf(subject, template.shown, { ...remark, detail: `${remark.detail}.` }),
+  );
   const rendered: string[] = [];
+  const noted = new Map<string, Noted>();
   for (const { sample, props, locale } of variants(template)) {
-    const place = `${template.shown} (${[`sample ${sample}`, ...(locale === null ? [] : [locale])].join(", ")})`;
-    const mail = await renderTemplate(template, props, { locale, timeout });
+    const place = [`sample ${sample}`, ...(locale === null ? [] : [locale])].join(", ");
+    const mail = await renderTemplate(template, props, { locale, timeout, sample: true });
     if (mail.ok) {
       rendered.push(mail.subject);
-      findings.push(...reviewMail(mail).map((remark) => asRemark(subject, place, remark)));
+      for (const remark of reviewMail(mail)) note(noted, place, { ...remark, detail: `${remark.detail}.` });
     } else {
-      findings.push(wrong(subject, `${place}: ${mail.message}`, hintFor(mail.code, sample)));
+      const hint = hintFor(mail.code, sample);
+      note(noted, place, { level: "error", detail: mail.message, hint });
     }
   }
+  for (const { remark, place, more } of noted.values()) {
+    const also = more === 0 ? "" : `; and ${more} more`;
+    findings.push(asFindingOf(subject, `${template.shown} (${place}${also})`, remark));
+  }
   if (rendered.length > 0 && findings.every(({ ok }) => ok)) {
-    const more = rendered.length > 1 ? `, and in ${rendered.length - 1} other ways` : "";
+    const others = rendered.length - 1;
+    const more = others > 0 ? `, and in ${others} other ${others === 1 ? "way" : "ways"}` : "";
     findings.unshift(fine(subject, `renders as ${JSON.stringify(rendered[0])}${more}.`));
   }
   return findings;
+}
+
+/** What is wrong, the sample and locale where it was seen first, and in how many others it was. */
+interface Noted {
+  readonly remark: Noticed;
+  readonly place: string;
+  more: number;
+}
+
+type Noticed = Pick<Remark, "level" | "detail"> & { readonly hint: string | null };
+
+function note(noted: Map<string, Noted>, place: string, remark: Noticed): void {
+  const known = noted.get(remark.detail);
+  if (known) known.more += 1;
+  else noted.set(remark.detail, { remark, place, more: 0 });
 }
 
 /** What the registry says is for mail that has failed; here none has. */
@@ -59,6 +83,6 @@ function* variants({ samples, locales, required }: Template) {
   }
 }
 
-function asRemark(subject: string, place: string, { level, detail, hint }: Remark): Finding {
-  return (level === "error" ? wrong : doubtful)(subject, `${place}: ${detail}.`, hint);
+function asFindingOf(subject: string, place: string, { level, detail, hint }: Noticed): Finding {
+  return (level === "error" ? wrong : doubtful)(subject, `${place}: ${detail}`, hint);
 }

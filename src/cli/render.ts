@@ -56,6 +56,7 @@ async function renderSample(config: PosthasteConfig, name: string, options: Opti
   const mail = await renderTemplate(template, sampleOf(template, options.sample), {
     locale: options.locale ?? null,
     timeout: config.timeouts.render,
+    sample: true,
   });
   if (mail.ok) return mail;
   throw new PosthasteError(`${mail.code}: ${mail.message}`);

@@ -33,6 +33,34 @@ export function findProblem(module: TemplateModule): string | null {
   );
 }
 
+const NAMES = [
+  "subject",
+  "parameters",
+  "PreviewProps",
+  "samples",
+  "locales",
+  "text",
+  "secrets",
+  "onUnknownOutcome",
+];
+
+/**
+ * Exports whose name is one of the contract but for its case or a plural's s, where that one is not exported: without
+ * a word, `secret` for `secrets` would leave a code in the database.
+ */
+export function findMisspelt(module: TemplateModule): Map<string, string> {
+  const bare = (name: string) => name.toLowerCase().replace(/s$/, "");
+  const { PreviewProps } = Object(module.default);
+  const exported: TemplateModule = { PreviewProps, ...module };
+  const missing = NAMES.filter((name) => exported[name] === undefined);
+  return new Map(
+    Object.keys(module).flatMap((name) => {
+      const meant = NAMES.includes(name) ? undefined : missing.find((each) => bare(each) === bare(name));
+      return meant === undefined ? [] : [[name, meant] as const];
+    }),
+  );
+}
+
 function findProblemOfSamples(samples: unknown): string | null {
   if (samples === undefined) return null;
   if (!isObject(samples)) return `\`samples\` must be an object of props by name, not ${show(samples)}`;

@@ -20,13 +20,14 @@ export type Rendered =
  * Fills a template. Never throws, whatever the template does. No message repeats a parameter's value, but that what
  * a template throws is quoted (at most 500 characters), and may; not when the template has secret parameters.
  * @param options.locale what the mail asks for; the template gets it as the prop `locale`, see `resolveLocale`
+ * @param options.sample the parameters are the author's own, of the template's file: then what is thrown is always quoted
  * @param options.timeout milliseconds for rendering that waits for something; code that never lets go of the
  * processor is not stopped by it
  */
 export async function renderTemplate(
   template: Template,
   parameters: unknown,
-  options: { locale: string | null; timeout: number },
+  options: { locale: string | null; timeout: number; sample?: boolean },
 ): Promise<Rendered> {
   if (template.broken !== null) return failed(template.broken);
   try {
@@ -39,9 +40,8 @@ export async function renderTemplate(
     const message = `${template.shown}: did not end within ${options.timeout} ms (timeouts.render)`;
     return { ok: false, code: "render_timeout", message };
   } catch (error) {
-    return failed(
-      describeThrown(error, template.shown, template.positions, { secret: template.secrets.length > 0 }),
-    );
+    const secret = template.secrets.length > 0 && options.sample !== true;
+    return failed(describeThrown(error, template.shown, template.positions, { secret }));
   }
 }
 

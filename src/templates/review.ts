@@ -26,6 +26,9 @@ export function reviewMail(mail: { subject: string; html: string; text: string }
     if (!/^(https:|cid:|data:image\/)/i.test(source)) {
       remarks.push(error(`an image comes from ${JSON.stringify(shorten(source))}`, HINTS.image));
     }
+    if (/^data:/i.test(source)) {
+      remarks.push(warning(`an image is written into the HTML: ${shorten(source)}`, HINTS.data));
+    }
   }
   for (const [tag] of mail.html.matchAll(/<a(?:rea)?\b[^>]*\shref=[^>]*>/gi)) {
     const href = attribute(tag, "href");
@@ -46,8 +49,11 @@ export function reviewMail(mail: { subject: string; html: string; text: string }
 }
 
 /** What can be said of a template without rendering it. */
-export function reviewTemplate({ samples, locales, rawHtml, required }: Template): Remark[] {
+export function reviewTemplate({ samples, locales, rawHtml, required, misspelt }: Template): Remark[] {
   const remarks: Remark[] = rawHtml.map((place) => error(`raw HTML at ${place}`, HINTS.raw));
+  for (const [name, meant] of misspelt) {
+    remarks.push(warning(`the export \`${name}\` means nothing; is it \`${meant}\`?`, HINTS.misspelt));
+  }
   for (const locale of locales) {
     if (Intl.DateTimeFormat.supportedLocalesOf(locale).length === 0) {
       remarks.push(error(`\`locales\` names ${JSON.stringify(locale)}, which is not known`, HINTS.locale));
@@ -64,11 +70,13 @@ const HINTS = {
   text: "Give the component words, or export `text`.",
   alt: 'Write alt="…" with what the picture says, or alt="" when it only decorates.',
   image: "Use an absolute https: URL, or cid: for an attachment.",
+  data: "Gmail and Outlook do not show it: use an absolute https: URL, or cid: for an attachment.",
   link: "Use an absolute https: URL or mailto:; in a schema, z.url({ protocol: /^https$/ }).",
   size: "Shorten it, or link to the rest.",
   lang: 'Write <Html lang="…">, so that screen readers pronounce it.',
   raw: "Pass content as children, or sanitise it and say so in a comment on the line before: // raw-html: sanitised by …",
   locale: 'Use the language\'s BCP 47 tag, such as "de" or "pt-BR".',
+  misspelt: "Rename it, or do not export it.",
   samples: "Add Component.PreviewProps = { … }.",
 } as const;
 

@@ -1,5 +1,5 @@
 import type { ComponentType } from "react";
-import { findProblem, type TemplateModule } from "./contract.ts";
+import { findMisspelt, findProblem, type TemplateModule } from "./contract.ts";
 import type { TemplateFile } from "./find.ts";
 import { type ParameterTypes, parameterTypes } from "./parameter-types.ts";
 import { type ParametersSchema, requiredParameters } from "./parameters.ts";
@@ -36,6 +36,8 @@ export interface Template {
   readonly previewProps: Props | null;
   /** Places where its files put raw HTML into the mail without saying why that is safe. */
   readonly rawHtml: readonly string[];
+  /** Exports that look like one of the contract that is not there, and that one: `secret` → `secrets`. */
+  readonly misspelt: ReadonlyMap<string, string>;
   readonly component: ComponentType<Props>;
   readonly subject: string | ((props: Props) => unknown);
   /** The template's own text part; null: made from the HTML. */
@@ -71,6 +73,7 @@ export function readTemplate(
     ]),
     previewProps: previewProps ?? null,
     rawHtml,
+    misspelt: findMisspelt(module),
     component: exports.default,
     subject: exports.subject,
     text: exports.text ?? null,
@@ -93,6 +96,7 @@ export function brokenTemplate(file: TemplateFile, broken: string, version = "")
     samples: new Map(),
     previewProps: null,
     rawHtml: [],
+    misspelt: new Map(),
     component: () => null,
     subject: "",
     text: null,

@@ -70,12 +70,12 @@ test("check says what is wrong in which sample and locale, warns of what may be 
       export const samples = { "no number": { url: "http://shop.example" } };`,
   });
   const run = await posthaste(directory, ["check", "--no-connect"]);
-  const place = (locale: string) => `template order: emails/order.tsx (sample no number, ${locale})`;
+  const place = (where: string) => `template order: emails/order.tsx (sample no number, ${where})`;
   for (const line of [
     `ERROR ${place("en")}: the subject says "Order undefined". A parameter is missing`,
     `ERROR ${place("de")}: the subject says "Bestellung undefined".`,
-    `ERROR ${place("en")}: a link leads to "http://shop.example". Use an absolute https: URL`,
-    `warn  template order: emails/order.tsx (sample default, en): the HTML names no language.`,
+    `ERROR ${place("en; and 1 more")}: a link leads to "http://shop.example". Use an absolute https: URL`,
+    `warn  template order: emails/order.tsx (sample default, en; and 3 more): the HTML names no language.`,
   ]) {
     assert.ok(run.stdout.includes(line), `${line}\nin\n${run.stdout}`);
   }
@@ -97,6 +97,21 @@ test("render prints subject and text, or one part, or the message, as the worker
     [wrong.code, wrong.stderr],
     [2, 'posthaste: emails/welcome.tsx has no sample "othr"; did you mean "other"?\n'],
   );
+});
+
+test("check and render repeat what a template throws over its own samples, secrets or not", async (t) => {
+  const directory = folder(t, {
+    "graphile.config.mjs": CONFIG,
+    "emails/code.tsx": `import { z } from "zod";
+      export const parameters = z.object({ code: z.string() });
+      export const secrets = ["code"];
+      export const subject = "Code";
+      export default function Code({ code }) { return <p>{code.part.one}</p>; }
+      Code.PreviewProps = { code: "1" };`,
+  });
+  const said = /emails\/code\.tsx:5:\d+: TypeError: Cannot read properties of undefined \(reading 'one'\)/;
+  assert.match((await posthaste(directory, ["check", "--no-connect"])).stdout, said);
+  assert.match((await posthaste(directory, ["render", "code"])).stderr, said);
 });
 
 test("check --database lists waiting mail that its template no longer takes, by id and without values", async (t) => {

@@ -31,6 +31,11 @@ const FAULTS: [fault: string, change: Partial<typeof GOOD>, expected: RegExp][] 
   ["an image without alt", body('<img src="https://shop.example/x.png"/>'), /^error: an image has no alt/],
   ["an image of the sender's disk", body('<img src="/static/x.png" alt=""/>'), /^error: an image comes from/],
   [
+    "an image within the HTML",
+    body('<img src="data:image/png;base64,AA==" alt=""/>'),
+    /^warning: an image is written into the HTML/,
+  ],
+  [
     "a link without encryption",
     body('<a href="http://shop.example/">x</a>'),
     /^error: a link leads to "http:/,
@@ -48,7 +53,7 @@ for (const [fault, change, expected] of FAULTS) {
   });
 }
 
-test("an unknown language, raw HTML and a template without samples are remarked without rendering", async (t) => {
+test("an unknown language, raw HTML, misspelt exports and a template without samples are remarked without rendering", async (t) => {
   const folder = await folderOf(t, {
     "_parts/rich.tsx": `export const Rich = ({ html }) => (
       // raw-html: sanitised by the caller
@@ -59,6 +64,8 @@ test("an unknown language, raw HTML and a template without samples are remarked 
       import { Rich } from "./_parts/rich";
       export const parameters = z.object({ html: z.string() });
       export const locales = ["en", "xx"];
+      export const Secret = [];
+      export const previewprops = {}, shipping = {};
       export const subject = "x";
       export default ({ html }) => <div><Rich html="" /><p dangerouslySetInnerHTML={{ __html: html }} /></div>;`,
   });
@@ -67,11 +74,21 @@ test("an unknown language, raw HTML and a template without samples are remarked 
     found.map(({ level, detail }) => `${level}: ${detail}`),
     [
       "error: raw HTML at emails/mail.tsx:2",
-      "error: raw HTML at emails/mail.tsx:7",
+      "error: raw HTML at emails/mail.tsx:9",
+      "warning: the export `Secret` means nothing; is it `secrets`?",
+      "warning: the export `previewprops` means nothing; is it `PreviewProps`?",
       'error: `locales` names "xx", which is not known',
       "warning: it has no PreviewProps to be rendered with",
     ],
   );
+});
+
+test("a sample may be exported under a name of its own, too", async (t) => {
+  const template = await load(
+    t,
+    source("return <p>x</p>;", "export const previewProps = {};\nMail.PreviewProps = previewProps;"),
+  );
+  assert.deepEqual(reviewTemplate(template), []);
 });
 
 test("links that run or read something are not sent, whatever the schema lets through", async (t) => {
