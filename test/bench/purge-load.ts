@@ -3,6 +3,7 @@ import { createPool } from "../../src/database/pool.ts";
 import { createRetention } from "../../src/database/retention.ts";
 import { type Purged, purge } from "../../src/worker/purge.ts";
 import { posthaste } from "./contenders.ts";
+import { fillHistory } from "./history.ts";
 import type { Process } from "./rpc.ts";
 import { median } from "./statistics.ts";
 
@@ -43,7 +44,7 @@ export async function measurePurge(options: {
   onRound: (line: string) => void;
 }): Promise<PurgeLoad> {
   const { database, sink, mode, mails, onRound } = options;
-  await fill(database, options.old, options.waiting);
+  await fillHistory(database, { sent: options.old, waiting: options.waiting });
   const waitingRows = await fingerprint(database);
   const sender = posthaste(options.worker, database);
   const round = async (name: string) => {
@@ -97,42 +98,6 @@ export async function measurePurge(options: {
     roundsDuring: during.length,
     waitingUntouched: (await fingerprint(database)) === waitingRows,
   };
-}
-
-/** Past years: sent mail, each with its attempt, index entry and key; and as much of it waiting as is asked for. */
-async function fill(database: pg.Pool, old: number, waiting: number): Promise<void> {
-  const client = await database.connect();
-  try {
-    // Without triggers: they would make the rows those of today, and it would take minutes.
-    await client.query("set session_replication_role = replica");
-    await client.query(
-      `insert into posthaste.email_messages (id, status, template, parameters, recipients, idempotency_key, reference, send_at, next_attempt_at,
-         max_attempts, attempt_count, delivered_to, message_id, subject, provider_response, transport_used, created_at, sent_at, finished_at)
-       select posthaste.new_id(), case when n <= $1::int then 'SENT' else 'PENDING' end, 'order-confirmed',
-         jsonb_build_object('number', n, 'items', repeat('x', 300)), array['p' || n || '@customer.example'], 'old:' || n, 'order:' || n,
-         t.at, case when n <= $1 then t.at else t.at + interval '10 years' end, 8, 1, array['p' || n || '@customer.example'], '<' || n || '@shop.example>', 'Your order ' || n,
-         '250 2.0.0 Ok', 'default', t.at, case when n <= $1 then t.at end, case when n <= $1 then t.at end
-       from generate_series(1, $1 + $2::int) n, lateral (select now() - interval '100 days' - n * interval '10 seconds') t(at)`,
-      [old, waiting],
-    );
-    await client.query(
-      `insert into posthaste.email_attempts (email_id, number, worker, started_at, outcome, phase)
-       select id, 1, 'w', created_at, 'sent', 'final_dot' from posthaste.email_messages
-       where status = 'SENT' and created_at < now() - interval '99 days'`,
-    );
-    await client.query(
-      `insert into posthaste_private.recipient_index (address, email_id, created_at)
-       select recipients[1], id, created_at from posthaste.email_messages where created_at < now() - interval '99 days'`,
-    );
-    await client.query(
-      `insert into posthaste_private.idempotency_keys (key, email_id, fingerprint)
-       select idempotency_key, id, sha256(id::text::bytea) from posthaste.email_messages where created_at < now() - interval '99 days'`,
-    );
-    await client.query("reset session_replication_role");
-    await client.query("vacuum analyze");
-  } finally {
-    client.release();
-  }
 }
 
 /** Of every waiting row of the past, its content and the transaction that wrote it. */
