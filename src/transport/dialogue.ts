@@ -1,5 +1,8 @@
 import type { Timeouts } from "../config.ts";
-import { type Phase, parseReply, type Reply } from "./report.ts";
+import { type Failure, failure, type Phase, parseReply, type Reply } from "./report.ts";
+
+/** Octets that a server may send before one reply is whole. RFC 5321 4.5.3.1.5 gives a line 512. */
+const LONGEST_REPLY = 64 * 1024;
 
 /**
  * What is being said on one connection, read from the transaction log that nodemailer hands to its logger: one entry
@@ -7,7 +10,9 @@ import { type Phase, parseReply, type Reply } from "./report.ts";
  * unanswered when a connection breaks, also with PIPELINING, where several are.
  *
  * One clock runs at a time, and starts anew with each reply: a server gets the whole time for each answer, but cannot
- * stretch it by sending an octet now and then.
+ * stretch it by sending an octet now and then. Nor can it fill the memory: nodemailer keeps every empty line for a later
+ * turn, so what comes is counted here. A reply that SMTP does not have at that place ends the session, because nodemailer
+ * goes by the first octet alone: "2" and then anything would be a yes.
  */
 export class Dialogue {
   /** How far it has got. */
@@ -33,15 +38,28 @@ export class Dialogue {
     fatal: ignore,
   };
   readonly #timeouts: Timeouts;
-  readonly #onTimeout: (what: string) => void;
+  readonly #on: { fail(reason: Failure): void; said(): void };
   readonly #unanswered: string[] = [];
   #clock: NodeJS.Timeout | undefined;
   #closing = false;
   #ended = false;
+  /** Octets since the last reply. */
+  #octets = 0;
 
-  constructor(timeouts: Timeouts, onTimeout: (what: string) => void) {
+  /** `fail` is told what ends the session, `said` that a command goes out. */
+  constructor(timeouts: Timeouts, on: { fail(reason: Failure): void; said(): void }) {
     this.#timeouts = timeouts;
-    this.#onTimeout = onTimeout;
+    this.#on = on;
+  }
+
+  /** So many octets came, and nodemailer has read them. */
+  received(octets: number): void {
+    this.#octets += octets;
+    // Commands that were sent together are answered together.
+    if (this.#octets <= LONGEST_REPLY * Math.max(1, this.#unanswered.length)) return;
+    this.#on.fail(
+      failure("protocol", "EPROTOCOL", `The server said ${LONGEST_REPLY} octets and no whole reply.`),
+    );
   }
 
   /** Starts the clock of a step that is no command. */
@@ -49,7 +67,9 @@ export class Dialogue {
     clearTimeout(this.#clock);
     if (this.#ended) return;
     const milliseconds = this.#timeouts[limit];
-    this.#clock = setTimeout(() => this.#onTimeout(`${what} within ${milliseconds} ms`), milliseconds);
+    this.#clock = setTimeout(() => {
+      this.#on.fail(failure("timeout", "ETIMEDOUT", `Timeout: ${what} within ${milliseconds} ms.`));
+    }, milliseconds);
   }
 
   /** Stops the clock. */
@@ -74,14 +94,21 @@ export class Dialogue {
   #said(line: string): void {
     // After a 421 nodemailer may still write a command; it is not how far the server let it get.
     if (this.#closing) return;
+    this.#on.said();
     const verb = /^(EHLO|HELO|STARTTLS|AUTH|MAIL|RCPT|DATA|RSET|QUIT)(?=[ \r]|$)/.exec(line)?.[1] ?? "";
     this.#unanswered.push(verb);
     if (this.#unanswered.length === 1) this.#await(verb);
   }
 
   #heard(line: string): void {
-    this.#closing ||= line.startsWith("421");
+    this.#octets = 0;
     const verb = this.#unanswered.shift();
+    if (!isReply(line, verb === "DATA" || verb === "AUTH" || verb === "")) {
+      const said = parseReply(line).text || "nothing to read";
+      this.#on.fail(failure("protocol", "EPROTOCOL", `The server answered with no reply of SMTP: ${said}`));
+      return;
+    }
+    this.#closing ||= line.startsWith("421");
     if (verb === "EHLO") this.ehlo = line;
     else if (verb === "MAIL") this.mail = parseReply(line);
     else if (verb === "RCPT") this.rcpt.push(parseReply(line));
@@ -102,6 +129,13 @@ export class Dialogue {
     else if (verb === "DATA") this.phase = "data";
     this.start("command", `no reply to ${verb || "the credentials"}`);
   }
+}
+
+/** Whether each line has a code of the same class, and one that may come there (RFC 5321 4.2.1). */
+function isReply(said: string, goesOn: boolean): boolean {
+  const kind = said[0] ?? "";
+  if (!(goesOn ? "2345" : "245").includes(kind)) return false;
+  return said.split("\n").every((line) => line[0] === kind && /^\d{3}(?=[\s-]|$)/.test(line));
 }
 
 function ignore(): void {}

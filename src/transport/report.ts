@@ -66,7 +66,7 @@ export function failure(kind: Failure["kind"], code: string, message: string): F
 
 /** Reads a reply of one or more lines. */
 export function parseReply(raw: string): Reply {
-  const code = /^[1-9]\d\d(?=[ -]|$)/.exec(raw)?.[0];
+  const code = /^[1-9]\d\d(?=[\s-]|$)/.exec(raw)?.[0];
   if (code === undefined) return { code: null, enhanced: null, text: tidy(raw) };
   const bare = raw.slice(0, 4000).replace(/^\d{3}[ -]?/gm, "");
   const written = /^([245])\.(\d{1,3}\.\d{1,3})(?=\s|$)/.exec(bare);

@@ -33,15 +33,18 @@ export class Session {
   readonly #connectTimeout: number;
   #smtp: SMTPConnection | null = null;
   #socket: Socket | null = null;
+  /** The socket whose octets are counted. */
+  #counted: Socket | null = null;
   #ended = false;
   #fail: ((failure: Failure) => void) | null = null;
 
   constructor(settings: ServerSettings, timeouts: Timeouts) {
     this.#settings = settings;
     this.#connectTimeout = timeouts.connect;
-    this.dialogue = new Dialogue(timeouts, (what) =>
-      this.fail(failure("timeout", "ETIMEDOUT", `Timeout: ${what}.`)),
-    );
+    this.dialogue = new Dialogue(timeouts, {
+      fail: (reason) => this.fail(reason),
+      said: () => this.#count(),
+    });
   }
 
   /** A further message may be sent on it. */
@@ -162,6 +165,16 @@ export class Session {
     smtp.connect((error) =>
       error ? this.fail(readError(error, this.phase)) : this.#login(smtp, socket, done),
     );
+    // nodemailer listens from its next turn on; whoever listens before it would take the greeting from it.
+    setImmediate(() => this.#count());
+  }
+
+  /** Counts what is read from the present socket, which is another one after STARTTLS; after nodemailer has read it. */
+  #count(): void {
+    const { socket } = this;
+    if (socket === null || socket === this.#counted) return;
+    this.#counted = socket;
+    socket.on("data", (chunk: Buffer) => this.dialogue.received(chunk.length));
   }
 
   #login(smtp: SMTPConnection, socket: Socket, done: () => void): void {
