@@ -61,16 +61,17 @@ export async function measureSnapshot(options: {
       store.recordOutcomes(leases.map((lease) => ({ ...lease, ...SENT }))),
     { most: 100 },
   );
+  // Graphile Worker does not wait for the end of a pool of its own.
+  const jobs = createPool({ connectionString, applicationName: "bench jobs", max: CONCURRENCY });
   const runner: Runner = await run({
+    pgPool: jobs,
     preset: {
       worker: {
-        connectionString,
         concurrentJobs: CONCURRENCY,
         localQueue: { size: 100 },
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
         pollInterval: 1500,
-        maxPoolSize: CONCURRENCY,
         logger: new Logger(() => () => undefined),
       },
     },
@@ -127,6 +128,7 @@ export async function measureSnapshot(options: {
   foreign.release();
   phases.push(await phase("after"));
   await runner.stop();
+  await jobs.end();
   await pool.end();
   return phases;
 }

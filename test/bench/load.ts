@@ -9,7 +9,7 @@ import { measureSnapshot } from "./load-snapshot.ts";
 import { measureStorage, type Storage } from "./load-storage.ts";
 
 const USAGE = `load.ts [options]
-  --only PARTS     of steps, snapshot, storage; separated by commas (all of them)
+  --only PARTS     of snapshot, steps, storage; separated by commas (all of them)
   --history N      mails that were sent long ago (1000000)
   --waiting N      mails that are due, and as many that are due later (500000)
   --samples N      single mails and groups in each database (400)
@@ -35,8 +35,9 @@ else {
   const server = await startEmbedded({ announce: (line) => console.error(line) });
   closing.defer(() => server.stop());
   const parts = options.only.split(",");
-  if (parts.includes("steps")) await steps(server.connectionString);
+  // Before there are gigabytes for a checkpoint to write.
   if (parts.includes("snapshot")) await snapshot(server.connectionString);
+  if (parts.includes("steps")) await steps(server.connectionString);
   if (parts.includes("storage")) await storage(server.connectionString);
 }
 
