@@ -36,7 +36,7 @@ export const ERROR_CODES = {
   render_timeout: {
     sentence: "The template took longer to render than timeouts.render allows.",
     final: true,
-    hint: "Look for work that does not end in the template, then retry.",
+    hint: "Look for a loop or for work that does not end in the template, then retry.",
   },
   attachment_missing: {
     sentence: "An attachment cannot be found.",
@@ -89,9 +89,9 @@ export const ERROR_CODES = {
     hint: "With onUnknownOutcome 'resend' it is sent again under the same Message-ID; with 'fail' look into the server's log, then retry or leave it.",
   },
   worker_crashed: {
-    sentence: "The worker that was sending it died, and the attempts are used up.",
+    sentence: "The process that rendered or sent it died.",
     final: true,
-    hint: "Look at the worker's log for what killed it, then retry.",
+    hint: "error_message says what died: mend the template that it names, or look at the worker's log, then retry.",
   },
   expired: {
     sentence: "It was not sent before expires_at.",

@@ -22,6 +22,10 @@ export const EVENTS = {
   email_failed: { level: "error", text: "Failed for good." },
   email_unknown: { level: "warn", text: "Handed over, but no reply came." },
   email_released: { level: "info", text: "Given back before it was sent." },
+  email_isolated: {
+    level: "warn",
+    text: "Rendered in a process of its own: workers died with this mail in hand, or another one of its template did harm there.",
+  },
   email_lost: { level: "warn", text: "Not sent: the claim was lost to another process." },
   outcome_kept: {
     level: "error",
@@ -73,6 +77,15 @@ export const EVENTS = {
   transport_opened: { level: "error", text: "The mail server does not serve; its mail waits." },
   transport_closed: { level: "info", text: "The mail server serves again." },
   transport_probed: { level: "warn", text: "The mail server still does not serve.", limited: true },
+  worker_blocked: {
+    level: "error",
+    text: "Nothing moved in this process for longer than timeouts.render; it ends itself, to be started anew.",
+  },
+  template_threw: {
+    level: "error",
+    text: "A template threw an error out of turn, in a timer for example; no mail is affected.",
+    limited: true,
+  },
   templates_loaded: { level: "info", text: "Templates loaded." },
   template_broken: { level: "warn", text: "A template cannot be loaded." },
   database_started: { level: "info", text: "The embedded PostgreSQL runs." },

@@ -48,5 +48,5 @@ begin
     count(*) filter (where o.value ->> 'kind' = 'crashed')::int, count(*) filter (where o.value ->> 'kind' = 'unknown')::int
   from jsonb_array_elements(coalesce(v_outcomes, '[]')) o;
 end $$;
-comment on function posthaste_private.reap(jsonb) is 'Forgets workers that are gone and transports that no worker has, and ends the attempts whose lease ran out or whose worker is gone: crashed when nothing was handed over, unknown otherwise.';
+comment on function posthaste_private.reap(jsonb) is 'Forgets workers that are gone and transports that no worker has, and ends the attempts whose lease ran out or whose worker is gone: crashed when nothing was handed over (the first two such attempts of a mail are given back), unknown otherwise.';
 revoke all on function posthaste_private.reap(jsonb) from public;

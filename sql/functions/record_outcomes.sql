@@ -51,12 +51,16 @@ begin
         -- A body that always kills the server must come to an end: the second such attempt is spent.
         g.holder and (g.refund = 'yes' or g.refund = 'once' and not exists (
           select from posthaste.email_attempts a
-          where a.email_id = g.id and a.error_code = g.error_code and a.phase in ('mail', 'rcpt', 'data', 'final_dot'))) as refunded
+          where a.email_id = g.id and a.error_code = g.error_code and a.phase in ('mail', 'rcpt', 'data', 'final_dot'))
+          -- What died had more than one mail in hand, and one template may have killed it: that costs the others nothing.
+          -- From the third time on the mail cannot have done it by being rendered, and must come to an end.
+          or g.kind = 'crashed' and posthaste_private.crashes_of(g.id) < 2) as refunded
     ) r
   ), timed as (
     select c.*, now() + case
-        when c.kind = 'released' then interval '0'
-        -- Something died with this mail in hand: at once the first time, then with growing pauses.
+        when c.kind = 'released' then coalesce(c.wait, 0) * interval '1 millisecond'
+        when c.kind = 'crashed' and c.refunded then interval '0'
+        -- Something died with this mail in hand: at once the first time that is spent, then with growing pauses.
         when c.kind in ('unknown', 'crashed') then posthaste_private.backoff(record_outcomes.policy -> 'delays', c.spent - 1)
         else greatest(posthaste_private.backoff(record_outcomes.policy -> 'delays', greatest(c.spent, 1)), c.wait * interval '1 millisecond') end as next_at
     from counted c
@@ -142,5 +146,5 @@ begin
   return query select * from jsonb_to_recordset(v_results) as r(id uuid, applied text, status text, attempt_count int, max_attempts int,
     next_attempt_at timestamptz, idempotency_key text, template text, error_code text);
 end $$;
-comment on function posthaste_private.record_outcomes(jsonb, jsonb) is 'Ends attempts: the one way out of SENDING. A merge: what the server accepted is added to delivered_to whoever holds the row; everything else needs the matching token. Kinds: sent, retry, failed, unknown (handed over, no reply), crashed, released. `accepted` and the keys of `refused` are positions in recipients || cc || bcc, so that a journal of outcomes needs no addresses. `refund` is yes, no or once. Each mail at most once in one call.';
+comment on function posthaste_private.record_outcomes(jsonb, jsonb) is 'Ends attempts: the one way out of SENDING. A merge: what the server accepted is added to delivered_to whoever holds the row; everything else needs the matching token. Kinds: sent, retry, failed, unknown (handed over, no reply), crashed (given back twice), released. `accepted` and the keys of `refused` are positions in recipients || cc || bcc, so that a journal of outcomes needs no addresses. `refund` is yes, no or once. Each mail at most once in one call.';
 revoke all on function posthaste_private.record_outcomes(jsonb, jsonb) from public;

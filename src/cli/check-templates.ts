@@ -1,6 +1,6 @@
 import type { PosthasteConfig } from "../config.ts";
+import { createIsolation, type Isolation, type RenderedApart } from "../templates/isolation.ts";
 import { loadTemplates, type Template } from "../templates/load.ts";
-import { renderTemplate } from "../templates/render.ts";
 import { type Remark, reviewMail, reviewTemplate } from "../templates/review.ts";
 import { asFinding, doubtful, type Finding, fine, wrong } from "./check-findings.ts";
 
@@ -13,13 +13,14 @@ export async function checkTemplates(config: PosthasteConfig): Promise<readonly 
   if (templates.length === 0) {
     return [wrong("templates", `${config.emails} holds no templates.`, "Add a .tsx file that exports one.")];
   }
-  const findings: Finding[] = [];
-  // One by one: a template that takes long is not to eat the time limit of the others.
-  for (const template of templates) findings.push(...(await checkTemplate(template, config.timeouts.render)));
-  return findings;
+  // Each for itself in another process: one that never ends is stopped there, and does not eat the time of the others.
+  const isolation = createIsolation();
+  const timeout = config.timeouts.render;
+  const findings = templates.map((template) => checkTemplate(template, isolation, timeout));
+  return (await Promise.all(findings)).flat();
 }
 
-async function checkTemplate(template: Template, timeout: number): Promise<Finding[]> {
+async function checkTemplate(template: Template, isolation: Isolation, timeout: number): Promise<Finding[]> {
   const subject = `template ${template.name}`;
   if (template.broken !== null) return [wrong(subject, template.broken)];
   const findings = reviewTemplate(template).map((remark) =>
@@ -27,9 +28,13 @@ async function checkTemplate(template: Template, timeout: number): Promise<Findi
   );
   const rendered: string[] = [];
   const noted = new Map<string, Noted>();
-  for (const { sample, props, locale } of variants(template)) {
+  const mails = [...variants(template)].map(async (variant) => ({
+    ...variant,
+    mail: await isolation.render(template, { ...variant, parameters: {}, timeout }),
+  }));
+  for (const { sample, locale, mail } of await Promise.all(mails)) {
     const place = [`sample ${sample}`, ...(locale === null ? [] : [locale])].join(", ");
-    const mail = await renderTemplate(template, props, { locale, timeout, sample: true });
+    if (mail === null) continue;
     if (mail.ok) {
       rendered.push(mail.subject);
       for (const remark of reviewMail(mail)) note(noted, place, { ...remark, detail: `${remark.detail}.` });
@@ -66,20 +71,17 @@ function note(noted: Map<string, Noted>, place: string, remark: Noticed): void {
 }
 
 /** What the registry says is for mail that has failed; here none has. */
-function hintFor(
-  code: "parameters_invalid" | "render_failed" | "render_timeout",
-  sample: string,
-): string | null {
-  if (code === "render_failed") return null;
-  if (code === "render_timeout") return "Look for work that does not end in the template.";
+function hintFor(code: Extract<RenderedApart, { ok: false }>["code"], sample: string): string | null {
+  if (code === "render_failed" || code === "worker_crashed") return null;
+  if (code === "render_timeout") return "Look for a loop or for work that does not end in the template.";
   return `Mend its ${sample === "default" ? "PreviewProps" : `sample ${JSON.stringify(sample)}`}.`;
 }
 
 /** Every sample in every locale; nothing at all when a template has no samples and cannot do without. */
 function* variants({ samples, locales, required }: Template) {
   const all = samples.size > 0 || required.length > 0 ? samples : new Map([["default", {}]]);
-  for (const [sample, props] of all) {
-    for (const locale of locales.length > 0 ? locales : [null]) yield { sample, props, locale };
+  for (const sample of all.keys()) {
+    for (const locale of locales.length > 0 ? locales : [null]) yield { sample, locale };
   }
 }
 

@@ -3,8 +3,8 @@ import { createLedger } from "../database/ledger.ts";
 import { createPool, describeDatabase } from "../database/pool.ts";
 import type { EmailRow } from "../database/store.ts";
 import { ERROR_CODES } from "../errors.ts";
+import { createIsolation } from "../templates/isolation.ts";
 import { loadTemplates, type TemplateCatalog } from "../templates/load.ts";
-import { renderTemplate } from "../templates/render.ts";
 import { asFinding, doubtful, type Finding, fine, wrong } from "./check-findings.ts";
 
 /** The newest so many waiting mails are looked at. */
@@ -45,16 +45,20 @@ async function findMisfits(
   timeout: number,
 ): Promise<Map<string, { ids: string[]; hint: string }>> {
   const misfits = new Map<string, { ids: string[]; hint: string }>();
-  for (const { id, template: name, parameters, locale } of waiting) {
+  const isolation = createIsolation();
+  const looks = waiting.map(async ({ id, template: name, parameters, locale }) => {
     const template = catalog.get(name);
     const mail = template
-      ? await renderTemplate(template, parameters, { locale, timeout })
+      ? await isolation.render(template, { parameters, locale, timeout })
       : ({
           ok: false,
           code: "template_not_found",
           message: `there is no template ${JSON.stringify(name)}`,
         } as const);
-    if (mail.ok) continue;
+    return { id, mail };
+  });
+  for (const { id, mail } of await Promise.all(looks)) {
+    if (mail === null || mail.ok) continue;
     const problem = `${mail.code}: ${mail.message}`;
     const known = misfits.get(problem) ?? { ids: [], hint: ERROR_CODES[mail.code].hint };
     known.ids.push(id);

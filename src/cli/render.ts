@@ -40,7 +40,7 @@ export function registerRender(program: Command): void {
 
 async function renderSample(config: PosthasteConfig, name: string, options: Options): Promise<Mail> {
   const { loadTemplates } = await import("../templates/load.ts");
-  const { renderTemplate } = await import("../templates/render.ts");
+  const { createIsolation } = await import("../templates/isolation.ts");
   const catalog = await loadTemplates(config.emails);
   await catalog.close();
   const template = catalog.get(name);
@@ -53,19 +53,16 @@ async function renderSample(config: PosthasteConfig, name: string, options: Opti
       },
     );
   }
-  const mail = await renderTemplate(template, sampleOf(template, options.sample), {
-    locale: options.locale ?? null,
-    timeout: config.timeouts.render,
-    sample: true,
-  });
-  if (mail.ok) return mail;
-  throw new PosthasteError(`${mail.code}: ${mail.message}`);
+  const sample = options.sample ?? "default";
+  requireSample(template, sample);
+  const request = { parameters: {}, sample, locale: options.locale ?? null, timeout: config.timeouts.render };
+  const mail = await createIsolation().render(template, request);
+  if (mail?.ok) return mail;
+  throw new PosthasteError(`${mail?.code}: ${mail?.message}`);
 }
 
-function sampleOf(template: Template, name = "default"): unknown {
-  const sample = template.samples.get(name);
-  if (sample) return sample;
-  if (name === "default") return {};
+function requireSample(template: Template, name: string): void {
+  if (template.samples.has(name) || name === "default") return;
   const names = [...template.samples.keys()];
   throw new PosthasteError(`${template.shown} has no sample ${JSON.stringify(name)}${hint(name, names)}`, {
     exitCode: 2,

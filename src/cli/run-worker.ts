@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import type { PosthasteConfig } from "../config.ts";
 import { checkSchema, schemaError } from "../database/check-schema.ts";
 import { connect, requireDatabaseUrl } from "../database/pool.ts";
-import { createLog, describeError, type Log } from "../log.ts";
+import { createLog, type Log } from "../log.ts";
+import { guardProcess } from "../worker/own-process.ts";
 import { startWorker, untilSignalled } from "../worker/worker.ts";
 import { configurationOf } from "./context.ts";
 import { withMetricsPort } from "./metrics-port.ts";
@@ -34,21 +35,18 @@ export async function runWorker(command: Command, options: RunOptions): Promise<
   };
   await prepareSchema(connectionString, options).catch(inWords);
   const log = createLog();
-  // Node would print the error's text, which may quote a mail. Whatever was being sent is taken up by its lease.
-  process.once("uncaughtException", (error) => {
-    log("unexpected", { error: describeError(error) });
-    process.exit(1);
-  });
+  const guard = guardProcess(log, config.timeouts.render);
   const beside = await options.beside?.(config, log);
   try {
     const probes = options.once ? await awaitedProbes(connectionString) : null;
-    const worker = await startWorker({ config, connectionString, preset, log });
+    const worker = await startWorker({ config, connectionString, preset, log, guard });
     const idle = probes ? untilIdle(worker.engine.store, probes, signalled) : signalled;
     await Promise.race([signalled, idle]).finally(() => worker.stop());
   } catch (error) {
     await inWords(error);
   } finally {
     await beside?.stop();
+    guard.close();
   }
   // What has no reply at the end of shutdownGrace is recorded; its connection must not hold the process for minutes.
   process.exit();

@@ -58,6 +58,16 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
         probing,
       ]),
 
+    /** How many workers died with this mail in hand before they handed it over. */
+    async crashesOf(id: string): Promise<number> {
+      const [row] = await rows<{ crashes: number }>(
+        "crashes",
+        "select posthaste_private.crashes_of($1) as crashes",
+        [id],
+      );
+      return row?.crashes ?? 0;
+    },
+
     /** Renews leases, with `handOver` just before the final dot; returns the ids that are still held. */
     async extendLeases(leases: readonly Lease[], handOver: boolean): Promise<Set<string>> {
       const held = await rows<{ id: string }>(
@@ -189,31 +199,4 @@ export interface PublishedTemplate {
   readonly types: Readonly<Record<string, readonly string[]>>;
   readonly secrets: readonly string[];
   readonly on_unknown_outcome: "resend" | "fail" | null;
-}
-
-/**
- * Announces a worker on a connection of its own, whose advisory lock says that it is alive for as long as the
- * connection lives.
- */
-export async function registerWorker(
-  client: pg.ClientBase,
-  worker: {
-    readonly id: string;
-    readonly host: string;
-    readonly version: string;
-    readonly defaultTransport: string;
-    readonly maxAttempts: number;
-    readonly transports: readonly string[];
-    readonly templates: readonly PublishedTemplate[];
-  },
-): Promise<void> {
-  await client.query("select posthaste_private.register_worker($1, $2, $3, $4, $5, $6, $7)", [
-    worker.id,
-    worker.host,
-    worker.version,
-    worker.defaultTransport,
-    worker.maxAttempts,
-    worker.transports,
-    JSON.stringify(worker.templates),
-  ]);
 }

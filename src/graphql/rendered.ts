@@ -4,8 +4,8 @@ import { access, context, loadOne, object, type Step } from "postgraphile/grafas
 import { extendSchema, gql } from "postgraphile/utils";
 import type { EmailRow } from "../database/rows.ts";
 import { PosthasteError } from "../errors.ts";
+import { createIsolation, type RenderedApart } from "../templates/isolation.ts";
 import { loadTemplates, type TemplateCatalog } from "../templates/load.ts";
-import { type Rendered, renderTemplate } from "../templates/render.ts";
 import { column } from "./email-loader.ts";
 import { maskedParameters } from "./masked-parameters.ts";
 import { safeError } from "./safe-errors.ts";
@@ -21,6 +21,9 @@ declare global {
 
 /** Milliseconds that a template may take. The worker's limit is longer, but nobody waits in front of that. */
 const RENDER_TIMEOUT = 5000;
+
+/** Who looks at a mail that kills workers must not kill this process. */
+const isolation = createIsolation();
 
 const RenderedEmailPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const executor = build.pgExecutor as PgExecutor;
@@ -147,15 +150,19 @@ async function render(
     return { errorCode: "template_not_found", errorMessage };
   }
   const options = { locale, timeout: RENDER_TIMEOUT };
-  const attempt = (withSamples: boolean): Promise<Rendered> =>
-    renderTemplate(template, maskedParameters(template, parameters, withSamples), options);
+  const attempt = (withSamples: boolean): Promise<RenderedApart | null> =>
+    isolation.render(template, {
+      ...options,
+      parameters: maskedParameters(template, parameters, withSamples),
+    });
   let rendered = await attempt(false);
-  if (!rendered.ok && rendered.code === "parameters_invalid" && template.secrets.length > 0)
+  if (rendered?.ok === false && rendered.code === "parameters_invalid" && template.secrets.length > 0)
     rendered = await attempt(true);
   const version = {
     templateVersion: template.version,
     templateHasChanged: template_version === null ? null : template_version !== template.version,
   };
+  if (rendered === null) return version;
   return rendered.ok
     ? { ...version, subject: rendered.subject, html: rendered.html, text: rendered.text }
     : { ...version, errorCode: rendered.code, errorMessage: rendered.message };

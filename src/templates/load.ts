@@ -1,14 +1,11 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type BrokenBundle, type Bundle, bundleTemplates } from "./bundle.ts";
-import type { TemplateModule } from "./contract.ts";
 import { findTemplateFiles, type TemplateFile } from "./find.ts";
+import { importTemplate } from "./import.ts";
 import { findRawHtml } from "./raw-html.ts";
-import { brokenTemplate, readTemplate, type Template } from "./template.ts";
-import { describeThrown, sourcePositions } from "./thrown.ts";
-import { TIMED_OUT, within } from "./timeout.ts";
+import { brokenTemplate, type Template } from "./template.ts";
 import { watchFiles } from "./watch.ts";
 
 export type { Template } from "./template.ts";
@@ -25,26 +22,25 @@ export interface TemplateCatalog {
   close(): Promise<void>;
 }
 
-/** How long the top level of a template's module may take, in milliseconds. */
-const IMPORT_TIMEOUT = 10_000;
-
 /**
  * Compiles and imports every template of a folder. A template that does not compile, throws while it is imported
  * or breaks the contract of a template is in the catalogue as broken, with the reason; it hinders no other.
  * @param options.watch reads again what changed on disk, until `close`. Default false. What was loaded before stays
  * in memory: for development.
  * @param options.onReload called after each reading that changed the catalogue
+ * @param options.importing told the name of each template whose module runs, until what it returns is called
  * @throws PosthasteError when the folder cannot be read
  */
 export async function loadTemplates(
   directory: string,
-  options: { watch?: boolean; onReload?: () => void } = {},
+  options: { watch?: boolean; onReload?: () => void; importing?: Importing } = {},
 ): Promise<TemplateCatalog> {
   const root = resolve(directory);
   let reading: Reading = { templates: new Map(), inputs: new Set(), at: new Date() };
   // It begins to watch before it reads: what is saved meanwhile is seen.
   const watch = options.watch ? await watchFiles(root, () => reading.inputs, readAgain) : null;
-  reading = await readAll(root, reading);
+  const { importing = () => () => undefined } = options;
+  reading = await readAll(root, reading, importing);
   watch?.start();
   return {
     get: (name) => reading.templates.get(name),
@@ -57,7 +53,7 @@ export async function loadTemplates(
 
   async function readAgain(): Promise<void> {
     const before = reading.templates;
-    reading = await readAll(root, reading);
+    reading = await readAll(root, reading, importing);
     if (!isSame(before, reading.templates)) options.onReload?.();
   }
 }
@@ -69,7 +65,9 @@ interface Reading {
   readonly at: Date;
 }
 
-async function readAll(root: string, before: Reading): Promise<Reading> {
+type Importing = (template: string) => () => void;
+
+async function readAll(root: string, before: Reading, importing: Importing): Promise<Reading> {
   const at = new Date();
   const files = await findTemplateFiles(root);
   const bundles = await bundleTemplates(files, root);
@@ -83,7 +81,9 @@ async function readAll(root: string, before: Reading): Promise<Reading> {
       if (!bundle) continue;
       for (const input of "inputs" in bundle ? bundle.inputs : []) inputs.add(input);
       const old = before.templates.get(file.name);
+      const done = importing(file.name);
       templates.set(file.name, await readOne(root, file, bundle, old, join(folder, `${templates.size}.mjs`)));
+      done();
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -99,26 +99,12 @@ async function readOne(
   path: string,
 ): Promise<Template> {
   if ("broken" in bundle) return brokenTemplate(file, bundle.broken);
-  if (old?.version === bundle.version) return old;
-  const url = pathToFileURL(path).href;
-  const positions = sourcePositions(url, bundle.map);
-  await writeFile(path, bundle.code);
-  try {
-    const module = await within(IMPORT_TIMEOUT, import(url) as Promise<TemplateModule>);
-    if (module !== TIMED_OUT) {
-      return readTemplate(
-        file,
-        bundle.version,
-        module,
-        positions,
-        await findRawHtml(bundle.inputs, dirname(directory)),
-      );
-    }
-    const reason = `its top level did not end within ${IMPORT_TIMEOUT / 1000} s`;
-    return brokenTemplate(file, `${file.shown}: ${reason}`, bundle.version);
-  } catch (error) {
-    return brokenTemplate(file, describeThrown(error, file.shown, positions), bundle.version);
-  }
+  const { code, map, version, inputs } = bundle;
+  if (old?.version === version) return old;
+  return importTemplate(
+    { file, version, code, map, rawHtml: await findRawHtml(inputs, dirname(directory)) },
+    path,
+  );
 }
 
 function isSame(before: ReadonlyMap<string, Template>, after: ReadonlyMap<string, Template>): boolean {

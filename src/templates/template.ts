@@ -1,9 +1,20 @@
+import type { SourceMapPayload } from "node:module";
 import type { ComponentType } from "react";
 import { findMisspelt, findProblem, type TemplateModule } from "./contract.ts";
 import type { TemplateFile } from "./find.ts";
 import { type ParameterTypes, parameterTypes } from "./parameter-types.ts";
 import { type ParametersSchema, requiredParameters } from "./parameters.ts";
 import type { SourcePositions } from "./thrown.ts";
+
+/** A template as it was compiled: all that another process needs to have the same one. Plain data. */
+export interface CompiledTemplate {
+  readonly file: TemplateFile;
+  readonly version: string;
+  /** One JavaScript module; it imports packages by their absolute URLs. */
+  readonly code: string;
+  readonly map: SourceMapPayload;
+  readonly rawHtml: readonly string[];
+}
 
 /** Props of a template: its parameters after the schema, and `locale` when the mail has one. */
 export type Props = Readonly<Record<string, unknown>>;
@@ -44,16 +55,17 @@ export interface Template {
   readonly text: string | ((props: Props) => unknown) | null;
   readonly parameters: ParametersSchema | null;
   readonly positions: SourcePositions | null;
+  /** What it was made from; null when it is broken. */
+  readonly compiled: CompiledTemplate | null;
 }
 
 /** Holds a module against the contract of a template. What does not fit makes it a broken template, with the reason. */
 export function readTemplate(
-  file: TemplateFile,
-  version: string,
+  compiled: CompiledTemplate,
   module: TemplateModule,
   positions: SourcePositions,
-  rawHtml: readonly string[],
 ): Template {
+  const { file, version, rawHtml } = compiled;
   const problem = findProblem(module);
   if (problem) return brokenTemplate(file, `${file.shown}: ${problem}`, version);
   const exports = module as unknown as Exports;
@@ -79,6 +91,7 @@ export function readTemplate(
     text: exports.text ?? null,
     parameters: exports.parameters ?? null,
     positions,
+    compiled,
   };
 }
 
@@ -102,6 +115,7 @@ export function brokenTemplate(file: TemplateFile, broken: string, version = "")
     text: null,
     parameters: null,
     positions: null,
+    compiled: null,
   };
 }
 

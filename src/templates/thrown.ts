@@ -39,8 +39,8 @@ export function describeThrown(
   return line.length > 500 ? `${line.slice(0, 499)}…` : line;
 }
 
-/** The innermost frame that lies in a template or in what was compiled into it. */
-function findPlace(stack: string, { url, map }: SourcePositions): string | null {
+/** Where the innermost frame of a stack lies in a template's sources, or in what was compiled into it; null: nowhere. */
+export function findPlace(stack: string, { url, map }: SourcePositions): string | null {
   const start = stack.indexOf(url);
   if (start < 0) return null;
   const at = /^:(\d+):(\d+)/.exec(stack.slice(start + url.length));

@@ -1,11 +1,8 @@
 import { basename } from "node:path";
-import type { PosthasteConfig } from "../config.ts";
 import type { ClaimedEmail } from "../database/store.ts";
 import { composeMessage } from "../message/compose.ts";
 import { buildEnvelope } from "../message/envelope.ts";
-import type { Instruments } from "../metrics/instruments.ts";
 import type { TemplateCatalog } from "../templates/load.ts";
-import { renderTemplate } from "../templates/render.ts";
 import type { Transport } from "../transport/transport.ts";
 import { judge, type Verdict } from "../transport/verdict.ts";
 import { type FileSources, filesOf, watched } from "./attachments.ts";
@@ -19,13 +16,12 @@ import {
   RELEASED,
   unroutablePositions,
 } from "./outcome.ts";
+import { type RenderingTools, renderMail } from "./rendering.ts";
 
 /** What an attempt needs. */
-export interface AttemptTools {
-  readonly config: PosthasteConfig;
+export interface AttemptTools extends RenderingTools {
   readonly catalog: TemplateCatalog;
   readonly transports: ReadonlyMap<string, Transport>;
-  readonly instruments: Instruments;
   readonly files: FileSources;
   /** Whether another live worker has a template of this name. */
   readonly templateIsPublished: (name: string) => Promise<boolean>;
@@ -48,13 +44,8 @@ export async function attempt(
   const template = tools.catalog.get(email.template);
   if (!template) return notAsked(await unknownTemplate(email, tools));
 
-  const began = performance.now();
-  const rendered = await renderTemplate(template, email.parameters, {
-    locale: email.locale,
-    timeout: config.timeouts.render,
-  });
-  tools.instruments.rendered(template.name, performance.now() - began);
-  if (!rendered.ok) return notAsked(failedBeforeSending(rendered.code, rendered.message));
+  const rendered = await renderMail(template, email, lease.signal, tools);
+  if ("ending" in rendered) return notAsked(rendered.ending);
 
   const name = email.transport ?? config.defaultTransport;
   const transport = tools.transports.get(name);

@@ -7,6 +7,7 @@ import { createStore, type Store } from "../database/store.ts";
 import { PosthasteError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Expose } from "../metrics/metrics.ts";
+import { findStray, type Stray } from "../templates/stray.ts";
 import { openFiles } from "./attachments.ts";
 import { createBreaker } from "./breaker.ts";
 import { createDeliver, type Deliver } from "./deliver.ts";
@@ -21,6 +22,7 @@ import { loadCatalog, published } from "./published-templates.ts";
 import { createPurger } from "./purger.ts";
 import { createRecorder } from "./recorder.ts";
 import { keepRegistered } from "./registration.ts";
+import { openRendering, type RenderingTools } from "./rendering.ts";
 import { reportOutcome } from "./report-outcome.ts";
 import { allEnd, settle } from "./settle.ts";
 import { storeSettings } from "./store-settings.ts";
@@ -38,6 +40,8 @@ export interface Engine {
   /** Tells the database which Graphile Worker pool is ours, so that jobs of dead ones are known, and watches its listener. */
   attachPool(poolId: string, events: WorkerEvents): void;
   detachPool(): void;
+  /** Which template threw this out of turn, in a timer for example; null when none did. */
+  strayOf(error: unknown): Stray | null;
   /** Begins to remove old mail, as `retention` says, unless it is doing so. */
   purge(): void;
   /**
@@ -54,6 +58,8 @@ export interface EngineOptions {
   readonly log: Log;
   /** Read templates again when they change. Default false. */
   readonly watch?: boolean | undefined;
+  /** As in `RenderingTools`. */
+  readonly rendering?: RenderingTools["rendering"] | undefined;
 }
 
 /** Loads templates, makes transports, registers the worker and starts its timers. Throws a PosthasteError when something is not as it must be. */
@@ -64,9 +70,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const measuring = await createMeasuring({ config, connectionString, log: options.log, knowsTemplate });
   const { log, instruments, expose } = measuring;
   const transports = openTransports(config, instruments);
-  const catalog = await loadCatalog(config, log, watch ?? false, () => {
+  const publish = () => {
     store.publishTemplates(published(catalog)).catch(said("maintenance_failed"));
-  });
+  };
+  const catalog = await loadCatalog(config, log, watch ?? false, publish, options.rendering);
   // Claims, hand-overs, outcomes and the timers each need one at a time.
   const pool = createPool({
     connectionString,
@@ -129,6 +136,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       transports,
       instruments,
       files,
+      log,
+      ...openRendering(store, options.rendering),
       store,
       leases,
       recorder,
@@ -143,27 +152,21 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       return under.finally(() => sending.delete(under));
     };
 
+    const interval = config.maintenanceInterval;
     const timers = {
-      pauseAfterError: Math.min(config.maintenanceInterval, 1_000),
+      pauseAfterError: Math.min(interval, 1_000),
       onError: said("maintenance_failed"),
     };
-    const heartbeat = startHeartbeat({
-      worker: id,
-      store,
-      liveness,
-      interval: config.maintenanceInterval,
-      log,
-      onError: timers.onError,
-    });
-    const maintenance = createMaintenance({ store, interval: config.maintenanceInterval, log, instruments });
+    const { onError } = timers;
+    const heartbeat = startHeartbeat({ worker: id, store, liveness, interval, log, onError });
+    const maintenance = createMaintenance({ store, interval, log, instruments });
     const maintenanceLoop = startLoop(async () => {
       // What this process knows comes before what maintenance must guess from a lease that ran out while the database was away.
       await recorder.flush();
       return maintenance.run();
     }, timers);
     const probes = startLoop(
-      async () =>
-        Math.min((await breaker.probe(track)) ?? config.maintenanceInterval, config.maintenanceInterval),
+      async () => Math.min((await breaker.probe(track)) ?? interval, interval),
       timers,
     );
 
@@ -186,6 +189,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       },
       attachPool: heartbeat.attachPool,
       detachPool: heartbeat.detachPool,
+      strayOf: (error) => findStray(error, catalog.list()),
       purge: purger.start,
       async stop() {
         stopping = true;

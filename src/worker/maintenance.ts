@@ -27,7 +27,8 @@ export function createMaintenance(options: {
   instruments: Instruments;
 }): Maintenance {
   const soon = Math.min(SOON, options.interval);
-  let pause = options.interval;
+  // A worker that starts is often the next one after a dead one, whose mail waits for it.
+  let pause = soon;
   return {
     async run() {
       // A little less than the pause, so that the jitter of the timer does not skip every second run.

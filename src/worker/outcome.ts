@@ -41,8 +41,18 @@ export function heldBack(code: ErrorCode, message: string, phase: "render" | "co
   return { ...NOTHING, refund: "yes", phase, error_code: code, error_message: message };
 }
 
+/** An end before the mail server was asked that spends the attempt; the mail is tried again. */
+export function triedAgain(code: ErrorCode, message: string, phase: "render"): Ending {
+  return { ...NOTHING, phase, error_code: code, error_message: message };
+}
+
 /** Claimed, but given back before it was handed over. */
 export const RELEASED: Ending = { ...NOTHING, kind: "released", refund: "yes" };
+
+/** Given back, and not to be claimed again for so many milliseconds. */
+export function releasedFor(wait: number): Ending {
+  return { ...RELEASED, wait };
+}
 
 /** The end of an attempt that reached the transport. */
 export function endingOf(input: {

@@ -9,6 +9,7 @@ export async function loadCatalog(
   log: Log,
   watch: boolean,
   onReload: () => void,
+  importing: (template: string) => () => void = () => () => undefined,
 ): Promise<TemplateCatalog> {
   const tell = (catalog: TemplateCatalog) => {
     log("templates_loaded", { count: catalog.list().length });
@@ -17,6 +18,7 @@ export async function loadCatalog(
   };
   const catalog = await loadTemplates(config.emails, {
     watch,
+    importing,
     onReload: () => {
       tell(catalog);
       onReload();

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { PosthasteConfig } from "../config.ts";
 import { connect } from "../database/pool.ts";
-import { registerWorker } from "../database/store.ts";
+import { registerWorker } from "../database/register-worker.ts";
 import type { Log } from "../log.ts";
 import { version } from "../package-root.ts";
 import type { TemplateCatalog } from "../templates/load.ts";

@@ -6,6 +6,7 @@ import { workerDefaults } from "./defaults.ts";
 import { type Engine, startEngine } from "./engine.ts";
 import { keepJobPool } from "./job-pool.ts";
 import { patienceFor } from "./leases.ts";
+import type { OwnProcess } from "./own-process.ts";
 import { provideEngine } from "./send-email.ts";
 
 /** A worker process's work. */
@@ -24,16 +25,20 @@ export interface WorkerOptions {
   readonly log: Log;
   /** Read templates again when they change. Default false. */
   readonly watch?: boolean | undefined;
+  /** Guards this process, which then is the worker's alone. Default: it is not. */
+  readonly guard?: OwnProcess | undefined;
 }
 
 /** Starts to send mail, in a process of its own: a stray rejection in a library is logged and does not end it. Throws a PosthasteError when the database, the configuration or the templates do not allow it. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, connectionString } = options;
   const crontab = await cronItems(options.preset?.worker?.crontabFile);
-  const starting = startEngine({ config, connectionString, log: options.log, watch: options.watch });
+  const { log: own, watch, guard } = options;
+  const starting = startEngine({ config, connectionString, log: own, watch, rendering: guard?.rendering });
   provideEngine(starting);
   const engine = await starting;
   const { log } = engine;
+  guard?.attribute(engine.strayOf);
   process.on("unhandledRejection", (error) => log("unexpected", { error: describeError(error) }));
   const jobs = keepJobPool({
     cronItems: crontab,

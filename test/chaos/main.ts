@@ -6,29 +6,32 @@ import { measureBacklog } from "./backlog.ts";
 import { killAnyTime } from "./kill-any-time.ts";
 import { killAtMoment, MOMENTS } from "./kill-at-moment.ts";
 import { killInFlight } from "./kill-in-flight.ts";
+import { measureIsolation, measurePoison } from "./poison.ts";
 import { describeRolling, rollingDeploy } from "./rolling.ts";
 import { inLanes } from "./stage.ts";
 import { stallBeforeDot } from "./stall.ts";
 
 const USAGE = `npm run chaos -- [options]
-  --only PARTS   of in-flight, moments, any-time, stalls, backlog, rolling; separated by commas (all of them)
+  --only PARTS   of in-flight, moments, any-time, stalls, backlog, rolling, poison; separated by commas (all of them)
   --times N      deaths of a worker with 100 mails in flight (10)
   --kills N      deaths at any time (100), and a fifth of it at each moment of a send
   --stalls N     workers that are stopped before the final dot (20)
   --waiting N    mails behind an open breaker (300000)
-  --restarts N   workers that a rolling deploy replaces (12)`;
+  --restarts N   workers that a rolling deploy replaces (12)
+  --seconds N    of ten mails a second, with and without mail that never ends among them (60)`;
 
 /** The scenes' lease and two periods of their maintenance, milliseconds. */
 const PROMISED = 3000 + 2 * 1000;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: "in-flight,moments,any-time,stalls,backlog,rolling" },
+    only: { type: "string", default: "in-flight,moments,any-time,stalls,backlog,rolling,poison" },
     times: { type: "string", default: "10" },
     kills: { type: "string", default: "100" },
     stalls: { type: "string", default: "20" },
     waiting: { type: "string", default: "300000" },
     restarts: { type: "string", default: "12" },
+    seconds: { type: "string", default: "60" },
     help: { type: "boolean", default: false },
   },
 });
@@ -40,6 +43,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   stalls,
   backlog,
   rolling,
+  poison,
 };
 
 if (options.help) console.log(USAGE);
@@ -118,6 +122,22 @@ async function rolling(): Promise<void> {
   say("rolling deploy of 4 workers with a migration, while mail is enqueued all the time", [
     ...describeRolling(found),
     verdictOf([found]),
+  ]);
+}
+
+async function poison(): Promise<void> {
+  const seconds = Number(options.seconds);
+  for (const bad of [0, 1, 10]) {
+    const fared = await measurePoison(seconds, bad);
+    say(`ten mails a second for ${seconds} s to one worker, ${bad} mails that never end among them`, [
+      `enqueue to acceptance: median ${ms(fared.median)}, 95th percentile ${ms(fared.p95)}, worst ${ms(fared.worst)}; of what was not handed over at a death ${ms(fared.worstUnflagged)}, with at most ${fared.attempts} attempts`,
+      `the worker was started ${fared.starts} times`,
+      verdictOf([fared]),
+    ]);
+  }
+  const { here, inARow, fresh } = await measureIsolation(200);
+  say("rendering order-confirmed, for each mail", [
+    `in the worker ${ms(here)}, in a process of its own ${ms(inARow)} where others wait, ${ms(fresh)} alone`,
   ]);
 }
 

@@ -15,6 +15,7 @@ import { type Ledger, readLedger } from "./ledger.ts";
 import { createLogLines, type LogLines } from "./log-lines.ts";
 import { type Mails, mailsOf, type SceneDatabase } from "./mails.ts";
 import { type FaultyProxy, startProxy } from "./proxy.ts";
+import { type KeptWorker, keepWorker } from "./service-manager.ts";
 import { spawnWorker, type WorkerProcess } from "./worker-process.ts";
 
 /** A database, a mail server and templates, with workers to be started between them. */
@@ -29,6 +30,8 @@ export interface Scene extends Mails {
   proxyTo(url: string): Promise<FaultyProxy>;
   /** Starts a worker process; resolves when it sends mail. */
   process(changes?: WorkerChanges): Promise<WorkerProcess>;
+  /** Keeps a worker process running, as a service manager does. */
+  kept(changes?: WorkerChanges): KeptWorker;
   /** Starts a worker in this process: one at a time. */
   here(changes?: WorkerChanges): Promise<{ worker: Worker; log: LogLines; stop(): Promise<void> }>;
   /** Fails when an invariant is broken, or the ledger has anything that the test does not expect. */
@@ -40,6 +43,8 @@ export interface WorkerChanges {
   readonly options?: PosthasteOptions;
   readonly connectionString?: string;
   readonly crashAt?: string;
+  /** As in `WorkerProcessOptions`. */
+  readonly heap?: number;
   /** Milliseconds between two polls for jobs, for `here`. Default: Posthaste's own. */
   readonly pollInterval?: number;
   /** Resolve at once, not when mail is being sent. */
@@ -116,10 +121,16 @@ export async function startScene(
         connectionString: changes.connectionString ?? database.connectionString,
         options: { ...options, ...changes.options },
         crashAt: changes.crashAt,
+        heap: changes.heap,
       });
       closers.push(worker.end);
       if (changes.started !== false) await worker.log.line("worker_started");
       return worker;
+    },
+    kept(changes = {}) {
+      const kept = keepWorker(() => scene.process({ ...changes, started: false }));
+      closers.push(kept.stop);
+      return kept;
     },
     async here(changes = {}) {
       const log = createLogLines();

@@ -1,6 +1,7 @@
 import { validateConfiguration } from "../../src/configuration/validate.ts";
 import { PosthasteError } from "../../src/errors.ts";
 import { createLog } from "../../src/log.ts";
+import { guardProcess } from "../../src/worker/own-process.ts";
 import { startWorker, untilSignalled } from "../../src/worker/worker.ts";
 
 // A worker process for tests that kill it: configured by one variable, and ended by a signal only.
@@ -15,9 +16,12 @@ if (problems.length > 0) throw new Error(problems.join("\n"));
 
 try {
   const signalled = untilSignalled();
-  const worker = await startWorker({ config, connectionString, log: createLog({ format: "json" }) });
+  const log = createLog({ format: "json" });
+  const guard = guardProcess(log, config.timeouts.render);
+  const worker = await startWorker({ config, connectionString, log, guard });
   await signalled;
   await worker.stop();
+  guard.close();
 } catch (error) {
   if (!(error instanceof PosthasteError)) throw error;
   console.error(error.message);

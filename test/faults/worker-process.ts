@@ -30,13 +30,24 @@ export interface WorkerProcessOptions {
   readonly options: PosthasteOptions;
   /** A point of src/worker/crash-point.ts, with `:stop` to be stopped there instead of killed. */
   readonly crashAt?: string | undefined;
+  /** Most of JavaScript's heap that it may have, in MB. Default: Node's own limit. */
+  readonly heap?: number | undefined;
 }
 
 /** Starts a worker process. It sends mail when its log says `worker_started`. */
-export function spawnWorker({ connectionString, options, crashAt }: WorkerProcessOptions): WorkerProcess {
+export function spawnWorker({
+  connectionString,
+  options,
+  crashAt,
+  heap,
+}: WorkerProcessOptions): WorkerProcess {
   const child = spawn(
     process.execPath,
-    ["--conditions=posthaste-source", join(import.meta.dirname, "worker-main.ts")],
+    [
+      "--conditions=posthaste-source",
+      ...(heap === undefined ? [] : [`--max-old-space-size=${heap}`]),
+      join(import.meta.dirname, "worker-main.ts"),
+    ],
     {
       env: {
         PATH: process.env.PATH,

@@ -83,7 +83,10 @@ export function end(mail: Mail, told: Told, at: number): { applied: string; mail
   }
 
   const again = told.refund === "once" && mail.ends.some((row) => sameBreak(row, told.error_code));
-  const refunded = told.refund === "yes" || (told.refund === "once" && !again);
+  const refunded =
+    told.refund === "yes" ||
+    (told.refund === "once" && !again) ||
+    (told.kind === "crashed" && mail.ends.filter((row) => row.startsWith("crashed ")).length < 2);
   const ended: Mail = {
     ...next,
     token: null,
@@ -104,7 +107,7 @@ export function end(mail: Mail, told: Told, at: number): { applied: string; mail
     ended.attempts >= mail.maxAttempts ||
     isTooOld(mail, at);
   if (over) return { applied: "recorded", mails: [givenUp(ended, "FAILED", at)] };
-  const [from, to] = delay(told, ended.attempts);
+  const [from, to] = told.kind === "crashed" && refunded ? [0, 0] : delay(told, ended.attempts);
   const mails: Mail[] = [];
   if (mail.expiresAt === null || at + from < mail.expiresAt) mails.push(waiting(ended, at + from, at + to));
   if (mail.expiresAt !== null && at + to >= mail.expiresAt) {
@@ -165,7 +168,7 @@ function waiting(mail: Mail, due: number, dueUntil: number): Mail {
   return { ...mail, status: "PENDING", due, dueUntil };
 }
 
-/** Something died with the mail in hand: at once the first time. Half of each delay is random. */
+/** Something died with the mail in hand: at once the first time that is spent. Half of each delay is random. */
 function delay(told: Told, spent: number): [number, number] {
   const died = told.kind === "unknown" || told.kind === "crashed";
   const step = died ? spent - 1 : Math.max(spent, 1);

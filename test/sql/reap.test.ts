@@ -46,7 +46,7 @@ async function extend(id: string, token: string): Promise<number | null> {
 }
 
 suite("maintenance ends attempts", () => {
-  test("whose lease ran out before the hand-over as crashed: the mail waits again with its job", async () => {
+  test("whose lease ran out before the hand-over as crashed: the mail waits again with its job, its attempt given back", async () => {
     const worker = await liveWorker(database, "w1");
     const lease = await inFlight("w1", { expired: true });
     await pool.query("select graphile_worker.remove_job('posthaste:' || $1)", [lease.id]);
@@ -54,8 +54,8 @@ suite("maintenance ends attempts", () => {
     assert.deepEqual([report.ran, report.crashed, report.unknown], [true, 1, 0]);
     const row = await mail(pool, lease.id);
     assert.deepEqual(
-      [row.status, row.attempt_count, row.error_code, row.possible_duplicate],
-      ["PENDING", 1, "worker_crashed", false],
+      [row.status, row.attempt_count, row.deferral_count, row.error_code, row.possible_duplicate],
+      ["PENDING", 0, 1, "worker_crashed", false],
     );
     assert.deepEqual(
       (await attemptsOf(pool, lease.id)).map(({ outcome, error_code }) => [outcome, error_code]),
@@ -130,9 +130,33 @@ suite("maintenance ends attempts", () => {
     await alive.die();
   });
 
+  test("as crashed twice at once and for nothing; the third time spends an attempt", async () => {
+    const { id } = await inFlight("nobody", { max_attempts: 2 });
+    const seen: unknown[] = [];
+    for (let crash = 1; crash <= 4; crash += 1) {
+      await maintain(database);
+      const row = await mail(pool, id);
+      const waits = row.next_attempt_at.getTime() - Date.now() > 5_000;
+      seen.push([row.status, row.attempt_count, row.deferral_count, waits]);
+      if (crash === 2) assert.equal(await crashesOf(id), 2);
+      if (row.status === "PENDING") await claim(pool, [id], "nobody");
+    }
+    assert.deepEqual(seen, [
+      ["PENDING", 0, 1, false],
+      ["PENDING", 0, 2, false],
+      ["PENDING", 1, 2, false],
+      ["FAILED", 2, 2, false],
+    ]);
+    assert.equal((await mail(pool, id)).error_code, "worker_crashed");
+  });
+
   test("of the last attempt as FAILED, or as SENT when some have the mail", async () => {
     const lease = await inFlight("nobody", { max_attempts: 1 });
     const partly = await inFlight("nobody", { max_attempts: 1, recipients: ["a@x.test", "b@x.test"] });
+    for (let given = 0; given < 2; given += 1) {
+      await maintain(database);
+      assert.equal((await claim(pool, [lease.id, partly.id], "nobody")).length, 2);
+    }
     await pool.query("update posthaste.email_messages set delivered_to = '{a@x.test}' where id = $1", [
       partly.id,
     ]);
@@ -244,6 +268,11 @@ suite("maintenance gives up", () => {
     assert.deepEqual(await statusOf(...ids), ["FAILED", "PENDING", "PENDING"]);
   });
 });
+
+async function crashesOf(id: string): Promise<number> {
+  const { rows } = await pool.query("select posthaste_private.crashes_of($1) as crashes", [id]);
+  return rows[0].crashes;
+}
 
 async function statusOf(...ids: string[]): Promise<string[]> {
   return (await Promise.all(ids.map((id) => mail(pool, id)))).map(({ status }) => status);

@@ -31,7 +31,7 @@ describe("a worker that is killed", { concurrency: 3 }, () => {
       const id = await scene.enqueue({ parameters: { n: 1 } });
       await takeOver(scene, first, id);
       const row = await scene.row(id);
-      assert.deepEqual([row.possible_duplicate, row.attempt_count], [false, 2]);
+      assert.deepEqual([row.possible_duplicate, row.attempt_count, row.deferral_count], [false, 1, 1]);
       const attempts = await scene.attempts(id);
       assert.deepEqual(
         attempts.map(({ outcome, error_code }) => [outcome, error_code]),

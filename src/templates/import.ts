@@ -1,0 +1,28 @@
+import { writeFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import type { TemplateModule } from "./contract.ts";
+import { brokenTemplate, type CompiledTemplate, readTemplate, type Template } from "./template.ts";
+import { describeThrown, sourcePositions } from "./thrown.ts";
+import { TIMED_OUT, within } from "./timeout.ts";
+
+/** How long the top level of a template's module may take, in milliseconds. */
+const IMPORT_TIMEOUT = 10_000;
+
+/**
+ * Runs the module of a compiled template, from a file that it writes at `path` (`.mjs`) and that is not needed afterwards.
+ * A module that throws, does not end or breaks the contract of a template gives a broken one, with the reason.
+ */
+export async function importTemplate(compiled: CompiledTemplate, path: string): Promise<Template> {
+  const { file, version, code, map } = compiled;
+  const url = pathToFileURL(path).href;
+  const positions = sourcePositions(url, map);
+  await writeFile(path, code);
+  try {
+    const module = await within(IMPORT_TIMEOUT, import(url) as Promise<TemplateModule>);
+    if (module !== TIMED_OUT) return readTemplate(compiled, module, positions);
+    const reason = `its top level did not end within ${IMPORT_TIMEOUT / 1000} s`;
+    return brokenTemplate(file, `${file.shown}: ${reason}`, version);
+  } catch (error) {
+    return brokenTemplate(file, describeThrown(error, file.shown, positions), version);
+  }
+}
