@@ -4,7 +4,7 @@ as $$
 declare
   v_field text;
   v_value text;
-  v_size int := octet_length(request.parameters::text);
+  v_size int;
 begin
   if coalesce(request.template, '') !~ '^[A-Za-z0-9][A-Za-z0-9_-]*(/[A-Za-z0-9][A-Za-z0-9_-]*)*$' or length(request.template) > 200 then
     perform posthaste_private.reject('PH003', 'template', format('template must be the path of a file in emails/ without its ending, not %s', quote_nullable(left(request.template, 80))),
@@ -24,6 +24,12 @@ begin
     perform posthaste_private.reject('PH004', 'parameters', format('parameters must be a JSON object, not %s', jsonb_typeof(request.parameters)),
       'Use jsonb_build_object(''name'', value, …).');
   end if;
+  -- Before they are written out: 1e131071 takes ten bytes as it is kept, and 131,072 as text.
+  if jsonb_path_exists(request.parameters, '$.** ? (@.type() == "number" && (@.abs() > 1e308 || @ != 0 && @.abs() < 1e-308))') then
+    perform posthaste_private.reject('PH004', 'parameters', 'a number in parameters must be 0 or between 1e-308 and 1e308 in size, as a JavaScript number is',
+      'Pass longer numbers as strings.');
+  end if;
+  v_size := octet_length(request.parameters::text);
   if v_size > 65536 then
     perform posthaste_private.reject('PH004', 'parameters', format('parameters may take 65536 bytes as text, not %s', v_size),
       'Pass what the template shows, and leave large content to a link or an attachment.');

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { ClaimedEmail } from "../database/store.ts";
+import { parseMailbox } from "../message/addresses.ts";
 import { composeMessage } from "../message/compose.ts";
 import { buildEnvelope } from "../message/envelope.ts";
 import type { TemplateCatalog } from "../templates/load.ts";
@@ -55,6 +56,11 @@ export async function attempt(
   }
 
   const from = email.from_address ?? config.from;
+  // SQL has looked at it, but does not know which characters and domains there are.
+  if (parseMailbox(from) === null) {
+    const message = "from_address: not user@host or Name <user@host>";
+    return notAsked(failedBeforeSending("recipient_invalid", message));
+  }
   const envelope = buildEnvelope({
     from,
     recipients: email.recipients,

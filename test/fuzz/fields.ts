@@ -135,6 +135,12 @@ const json = fc.oneof(
       .map((number) => `{"n": ${number}}`),
   },
   {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom("1e131071", "1e-16383"), fc.constantFrom(100, 8_000))
+      .map(([number, count]) => `{"n": [${Array(count).fill(number)}]}`),
+  },
+  {
     weight: 1,
     arbitrary: fc
       .constantFrom(50, 5_000, 10_000)

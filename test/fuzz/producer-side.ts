@@ -109,8 +109,8 @@ export async function fuzzProducer(
     const row = rows.get(id);
     const end = [row?.status, row?.error_code].filter(Boolean).join(" ");
     ends[end] = (ends[end] ?? 0) + 1;
-    if (row?.status !== "SENT" && !row?.error_code)
-      broken.push(`no end: ${row?.status} ${shown(asked.get(id) ?? {})}`);
+    if ((row?.status !== "SENT" && !row?.error_code) || row.error_code === "worker_crashed")
+      broken.push(`no end: ${end} ${shown(asked.get(id) ?? {})}`);
   }
   for (const message of scene.server.accepted) {
     const id = /^<([^@]*)@/.exec(message.messageId)?.[1] ?? "";

@@ -33,6 +33,12 @@ const CASES: readonly (readonly [string, Readonly<Record<string, unknown>>, stri
     "template_not_found",
     /^This worker has no template "missing"\. It read \S+\/ at \d{4}-\S+Z and has: .*strict.*\. If the file is new, restart the worker, then retry\.$/,
   ],
+  [
+    "a sender with a character that does not exist",
+    { from_address: "a\u{d68bb}@shop.example" },
+    "recipient_invalid",
+    /^from_address: not user@host/,
+  ],
   ["a template that cannot be compiled", { template: "typo" }, "render_failed", /typo\.tsx/],
   [
     "a parameter that is missing",
