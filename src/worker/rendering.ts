@@ -16,20 +16,30 @@ export interface RenderingTools {
   readonly instruments: Instruments;
   readonly log: Log;
   readonly isolation: Isolation;
-  /** Names and versions of templates that did harm there. */
-  readonly harmful: Set<string>;
+  readonly suspects: Suspects;
   /** How many workers died with this mail in hand. */
   readonly crashesOf: (id: string) => Promise<number>;
   /** Says that this template is being rendered in this process, until what it returns is called. */
   readonly rendering: (template: string) => () => void;
 }
 
+/** What is known in this process against templates, by name and version. */
+interface Suspects {
+  /** They did harm in a process of its own. */
+  readonly harmful: Set<string>;
+  /** How many of their mails are in a process of its own, or wait for it. */
+  readonly isolated: Map<string, number>;
+  /** Whether workers died with one of their mails is being looked up. */
+  readonly lookups: Map<string, Promise<unknown>>;
+}
+
 /** What a process has for it of its own. */
 export function openRendering(
   store: Store,
   rendering: RenderingTools["rendering"] = () => () => undefined,
-): Pick<RenderingTools, "isolation" | "harmful" | "crashesOf" | "rendering"> {
-  return { isolation: createIsolation(), harmful: new Set(), crashesOf: store.crashesOf, rendering };
+): Pick<RenderingTools, "isolation" | "suspects" | "crashesOf" | "rendering"> {
+  const suspects: Suspects = { harmful: new Set(), isolated: new Map(), lookups: new Map() };
+  return { isolation: createIsolation(), suspects, crashesOf: store.crashesOf, rendering };
 }
 
 /**
@@ -42,24 +52,9 @@ export async function renderMail(
   signal: AbortSignal,
   tools: RenderingTools,
 ): Promise<Extract<Rendered, { ok: true }> | { readonly ending: Ending }> {
-  const timeout = tools.config.timeouts.render;
+  const { render: timeout } = tools.config.timeouts;
   const request = { parameters: email.parameters, locale: email.locale, timeout };
-  const key = `${template.name} ${template.version}`;
-  // What one mail of a template did there, the next would do here.
-  if (tools.harmful.has(key) || (await isSuspicious(email, tools))) {
-    // The rest of the slots is for mail that nothing is known against.
-    if (tools.isolation.waiting >= Math.max(1, Math.floor(tools.config.concurrency / 2))) {
-      return { ending: releasedFor(timeout) };
-    }
-    tools.log("email_isolated", { id: email.id, key: email.idempotency_key, template: template.name });
-    const apart = await tools.isolation.render(template, request, signal);
-    if (apart === null) return { ending: RELEASED };
-    if (apart.ok) return apart;
-    if (apart.code === "worker_crashed" && !apart.final)
-      return { ending: triedAgain(apart.code, apart.message, "render") };
-    if (apart.code === "render_timeout" || apart.code === "worker_crashed") tools.harmful.add(key);
-    return { ending: failedBeforeSending(apart.code, apart.message) };
-  }
+  if (await isSuspicious(template, email, tools)) return renderApart(template, email, request, signal, tools);
   const began = performance.now();
   const done = tools.rendering(template.name);
   const rendered = await renderTemplate(template, email.parameters, request).finally(done);
@@ -67,8 +62,57 @@ export async function renderMail(
   return rendered.ok ? rendered : { ending: failedBeforeSending(rendered.code, rendered.message) };
 }
 
-/** The database is asked only about mail that was tried before: nothing else can have seen a crash. */
-async function isSuspicious(email: ClaimedEmail, { crashesOf }: RenderingTools): Promise<boolean> {
-  if (email.attempt_count <= 1 && email.deferral_count === 0) return false;
-  return (await crashesOf(email.id)) >= SUSPICIOUS;
+async function renderApart(
+  template: Template,
+  email: ClaimedEmail,
+  request: Parameters<Isolation["render"]>[1],
+  signal: AbortSignal,
+  tools: RenderingTools,
+): Promise<Extract<Rendered, { ok: true }> | { readonly ending: Ending }> {
+  // The rest of the slots is for mail that nothing is known against.
+  if (tools.isolation.waiting >= Math.max(1, Math.floor(tools.config.concurrency / 2))) {
+    return { ending: releasedFor(request.timeout) };
+  }
+  tools.log("email_isolated", { id: email.id, key: email.idempotency_key, template: template.name });
+  const { harmful, isolated } = tools.suspects;
+  const key = keyOf(template);
+  isolated.set(key, (isolated.get(key) ?? 0) + 1);
+  const apart = await tools.isolation.render(template, request, signal).finally(() => {
+    isolated.set(key, (isolated.get(key) ?? 0) - 1);
+  });
+  if (apart === null) return { ending: RELEASED };
+  if (apart.ok) return apart;
+  if (apart.code === "worker_crashed" && !apart.final) {
+    return { ending: triedAgain(apart.code, apart.message, "render") };
+  }
+  if (apart.code === "render_timeout" || apart.code === "worker_crashed") harmful.add(key);
+  return { ending: failedBeforeSending(apart.code, apart.message) };
+}
+
+/**
+ * Whether workers died with this mail in hand, or with another one of its template that is in a process of its own now:
+ * what that does there, this one would do here, before it is known. The database is asked only about mail that was tried
+ * before: nothing else can have seen a crash.
+ */
+async function isSuspicious(
+  template: Template,
+  email: ClaimedEmail,
+  { crashesOf, suspects: { harmful, isolated, lookups } }: RenderingTools,
+): Promise<boolean> {
+  const key = keyOf(template);
+  const before = lookups.get(key);
+  if (email.attempt_count > 1 || email.deferral_count > 0) {
+    const crashes = crashesOf(email.id);
+    // Mail of the same template that comes meanwhile waits for the answer.
+    const lookup = Promise.allSettled([before, crashes]);
+    lookups.set(key, lookup);
+    lookup.then(() => lookups.get(key) === lookup && lookups.delete(key));
+    if ((await crashes) >= SUSPICIOUS) return true;
+  }
+  await before;
+  return harmful.has(key) || (isolated.get(key) ?? 0) > 0;
+}
+
+function keyOf({ name, version }: Template): string {
+  return `${name} ${version}`;
 }

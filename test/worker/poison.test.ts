@@ -69,6 +69,22 @@ describe("a template that", { concurrency: 3 }, () => {
   }
 });
 
+test("many mails of a template that never ends take no more workers with them than one of them does", async (t) => {
+  const scene = await startScene(t, {
+    templates: { "poison.tsx": LOOP },
+    options: { ...OPTIONS, concurrency: 4 },
+  });
+  const bad: string[] = [];
+  for (let n = 0; n < 8; n += 1) bad.push(await scene.enqueue({ template: "poison", max_attempts: 1 }));
+  const worker = scene.kept();
+  await scene.drained(90_000);
+  for (const id of bad) assert.equal((await scene.row(id)).error_code, "render_timeout");
+  t.diagnostic(`${worker.workers.length} workers`);
+  assert.equal(worker.workers.length, 3, "it died twice");
+  await worker.stop();
+  await scene.verify();
+});
+
 describe("a worker", { concurrency: 3 }, () => {
   test("that is blocked says which template it was, and ends itself", async (t) => {
     const scene = await startScene(t, { templates: { "poison.tsx": LOOP }, options: OPTIONS });
