@@ -186,7 +186,8 @@ export class SmtpReader {
     const raw = body.message();
     this.#session.messages += 1;
     this.#around.accept({
-      messageId: /^Message-ID:\s*(<[^>\r\n]*>)/im.exec(raw.toString("latin1", 0, 4096))?.[1] ?? "",
+      messageId:
+        /^Message-ID:\s*(<[^>\r\n]*>)/im.exec(raw.toString("latin1", 0, raw.indexOf("\r\n\r\n")))?.[1] ?? "",
       from: this.#from,
       recipients: this.#recipients,
       raw: this.#around.options.keepRaw === false ? Buffer.alloc(0) : raw,
