@@ -149,12 +149,15 @@ function brokenBy(row: Row, copies: readonly Received[]): string[] {
   const yes = copies.filter(({ written }) => YES.test(written.toString("latin1")));
   // The first reply counts: after a refusal nothing that follows is about this message.
   const kept = yes.filter(({ written }) => !/^3\d\d[^\n]*\n[45]\d\d/.test(written.toString("latin1")));
+  const twice = [...row.recipients].some(
+    (address: string) => kept.filter(({ recipients }) => recipients.includes(address)).length > 1,
+  );
   const bare = (address: string) => yes.some(({ recipients }) => recipients.includes(address));
   return [
     row.status === "SENT" && yes.length === 0 && "SENT without a yes",
     row.delivered_to.some((address: string) => !bare(address)) &&
       "delivered to somebody for whom nobody said yes",
-    kept.length > 1 && !row.possible_duplicate && "a second copy without a flag",
+    twice && !row.possible_duplicate && "a second copy without a flag",
     row.status === "FAILED" && !row.error_code && "FAILED without a reason",
     yes.some(({ raw }) => /\r(?!\n)|(?<!\r)\n/.test(raw.toString("latin1"))) && "a bare CR or LF",
   ].filter((promise) => promise !== false);
