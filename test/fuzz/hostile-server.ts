@@ -6,6 +6,7 @@ import type { Answer, Point } from "./answers.ts";
 /** A message that came whole, with what the server wrote after it. */
 export interface Received {
   readonly from: string;
+  /** Without those whose RCPT was answered by a refusal. */
   readonly recipients: readonly string[];
   readonly raw: Buffer;
   /** All that was written on this connection since DATA. */
@@ -82,8 +83,10 @@ async function converse(socket: Socket, server: HostileServer, offers: readonly 
     if (since !== null && since.length < KEPT) since = Buffer.concat([since, octets.subarray(0, KEPT)]);
     if (last !== null && since !== null) last.written = since;
   };
-  const answer = async (point: Point) => {
+  const answer = async (point: Point, address = "") => {
     const chosen = server.decide(point, from);
+    const refused = chosen !== null && /^[45]\d\d/.test(chosen.octets.toString("latin1", 0, 3));
+    if (point === "rcpt" && !refused) recipients.push(address);
     if (chosen === null) {
       const usual = point === "ehlo" && offers.length > 0 ? greetBack(offers) : USUAL[point];
       const octets = Buffer.from(`${usual}\r\n`);
@@ -120,11 +123,10 @@ async function converse(socket: Socket, server: HostileServer, offers: readonly 
       const verb = VERB.exec(line)?.[1];
       const address = /<([^>]*)>/.exec(line)?.[1] ?? "";
       if (verb === "MAIL") [from, recipients, since, last] = [address, [], null, null];
-      if (verb === "RCPT") recipients.push(address);
       if (verb === "DATA") [since, body] = [Buffer.alloc(0), true];
       const point = verb === "HELO" ? "ehlo" : verb?.toLowerCase();
       // Credentials, or a piece of a message that the server never asked for.
-      if (point !== undefined) await answer(point as Point);
+      if (point !== undefined) await answer(point as Point, address);
     }
   }
 }
