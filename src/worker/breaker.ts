@@ -5,8 +5,8 @@ import { judge, type Verdict } from "../transport/verdict.ts";
 
 /** Tells the breakers in the database how attempts went, and probes open ones. */
 export interface Breaker {
-  /** `beganAt`: when the attempt was claimed, by the database's clock. */
-  report(name: string, verdict: Verdict, beganAt: Date | null): Promise<void>;
+  /** `beganAt`: when the attempt was claimed, by the database's clock. `probing`: it was to find out about the server. */
+  report(name: string, verdict: Verdict, beganAt: Date | null, probing: boolean): Promise<void>;
   /** Probes the transports whose time has come; returns milliseconds until the next probe, or null. `sendOne` tells whether the server was asked. */
   probe(sendOne: SendOne): Promise<number | null>;
 }
@@ -72,9 +72,12 @@ export function createBreaker(options: {
   }
 
   return {
-    async report(name, verdict, beganAt) {
+    async report(name, verdict, beganAt, probing) {
+      // A probe that found out nothing has not shown that the server serves, and the next one must not wait for PROBE_HOLD.
+      const found =
+        probing && verdict.breaker === "none" ? ({ ...verdict, breaker: "count" } as const) : verdict;
       try {
-        await tell(name, verdict, beganAt);
+        await tell(name, found, beganAt);
       } catch (error) {
         options.onError(error);
       }

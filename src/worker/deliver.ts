@@ -49,7 +49,9 @@ export function createDeliver(tools: DeliveryTools): Deliver {
       const outcome: Outcome = { id, token: email.lease_token, ...ending };
       await tools.recorder.record(outcome);
       reached("after_record");
-      if (transport) await tools.breaker.report(transport.name, transport.verdict, email.locked_at);
+      if (transport) {
+        await tools.breaker.report(transport.name, transport.verdict, email.locked_at, probing !== undefined);
+      }
       return transport !== null;
     } finally {
       lease.drop();

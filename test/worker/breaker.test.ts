@@ -155,3 +155,24 @@ test("a paused transport sends nothing, and everything once it is resumed", asyn
   assert.equal(scene.server.accepted.length, ids.length);
   await scene.verify();
 });
+
+test("a probe whose mail gets no answer to its dot is followed by another one soon", async (t) => {
+  const script: Script = { greeting: { reply: "554 5.3.2 No service", end: "close" } };
+  const scene = await startScene(t, { smtp: { script } });
+  const { log } = await scene.here(POLL);
+  await scene.enqueueMany(5);
+  await log.line("transport_opened");
+  let dots = 0;
+  scene.server.script = {
+    dot: () => {
+      dots += 1;
+      return dots === 1 ? { end: "reset" } : undefined;
+    },
+  };
+  await scene.drained(15_000);
+  assert.deepEqual(
+    await scene.database.query("select count(*)::int from posthaste.email_messages where possible_duplicate"),
+    [{ count: 1 }],
+  );
+  await scene.verify();
+});
