@@ -50,7 +50,7 @@ export async function composeMessage(input: MessageInput): Promise<ComposedMessa
     to: headerAddresses(input.recipients),
     cc: headerAddresses(input.cc),
     replyTo: headerAddresses(input.replyTo),
-    subject: oneLine(input.subject),
+    subject: foldable(oneLine(input.subject)),
     text: wireText(input.text),
     html: wireText(input.html),
     headers: extraHeaders(input),
@@ -85,7 +85,10 @@ function headerAddresses(texts: readonly string[]): { name: string; address: str
     const mailbox = parseMailbox(text);
     if (mailbox === null || isErased(mailbox)) return [];
     return [
-      { name: oneLine(mailbox.name ?? ""), address: mailbox.needsSmtpUtf8 ? mailbox.address : mailbox.wire },
+      {
+        name: foldable(oneLine(mailbox.name ?? "")),
+        address: mailbox.needsSmtpUtf8 ? mailbox.address : mailbox.wire,
+      },
     ];
   });
 }
@@ -101,6 +104,11 @@ function extraHeaders(input: MessageInput): { key: string; value: string }[] {
     .filter(([key]) => ALLOWED_HEADER.test(key) && !taken.has(key.toLowerCase()))
     .map(([key, value]) => ({ key, value: oneLine(value) }));
   return [...own, ...extra];
+}
+
+/** Lines are folded between words, and may have 998 octets (RFC 5322 2.1.1): a longer word is broken. */
+function foldable(text: string): string {
+  return text.replace(/\S{500}(?=\S)/gu, "$& ");
 }
 
 /** Header text: no line end of any alphabet, no control character, no half of a surrogate pair. */

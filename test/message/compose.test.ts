@@ -100,6 +100,13 @@ suite("a composed message", () => {
     assert.equal((await parsed({ subject: "Hi\r\nBcc: v@x.test\u2028\0x" })).subject, "Hi Bcc: v@x.test x");
   });
 
+  test("has no line of more than 998 octets, however long the words of subject and names are", async () => {
+    const long = "x".repeat(3000);
+    const octets = await octetsOf({ subject: `${long} ${long}`, recipients: [`${long} <ada@x.test>`] });
+    const lines = octets.toString("latin1").split("\r\n");
+    assert.ok(Math.max(...lines.map(({ length }) => length)) <= 998);
+  });
+
   test("cannot be made to read a file or a URL", async () => {
     const mail = await parsed({ text: "file:///etc/passwd", html: '<img src="file:///etc/passwd">' });
     assert.equal(mail.attachments.length, 0);
