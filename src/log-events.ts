@@ -87,7 +87,7 @@ export const EVENTS = {
     limited: true,
   },
   templates_loaded: { level: "info", text: "Templates loaded." },
-  template_broken: { level: "warn", text: "A template cannot be loaded." },
+  template_broken: { level: "warn", text: "A template cannot be loaded; posthaste check says why." },
   database_started: { level: "info", text: "The embedded PostgreSQL runs." },
   http_started: { level: "info", text: "Answers GraphQL over HTTP." },
   http_stopped: { level: "info", text: "Answers no more." },
