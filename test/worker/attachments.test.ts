@@ -27,6 +27,7 @@ suite("a mail with a file", () => {
     const { attachment } = await received(scene);
     assert.equal(attachment.filename, "Rechnung März.pdf");
     assert.ok(attachment.content.equals(INVOICE));
+    await scene.drained();
     await scene.verify();
   });
 
