@@ -1,4 +1,4 @@
-// `node --conditions=posthaste-source test/bench/load.ts [options]`: what the SQL of a mail costs beside much other mail.
+// `npm run load -- [options]`: what the SQL of a mail costs beside much other mail.
 import { parseArgs } from "node:util";
 import { startEmbedded } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
