@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import type { TemplateModule } from "./contract.ts";
@@ -17,6 +18,12 @@ export async function importTemplate(compiled: CompiledTemplate, path: string): 
   const url = pathToFileURL(path).href;
   const positions = sourcePositions(url, map);
   await writeFile(path, code);
+  // Whatever ran it would look as if all were well, and nobody would learn of the file.
+  const onExit = (): void => {
+    writeSync(2, `posthaste: ${file.shown}: its top level ends the process\n`);
+    process.exitCode = 1;
+  };
+  process.once("exit", onExit);
   try {
     const module = await within(IMPORT_TIMEOUT, import(url) as Promise<TemplateModule>);
     if (module !== TIMED_OUT) return readTemplate(compiled, module, positions);
@@ -24,5 +31,7 @@ export async function importTemplate(compiled: CompiledTemplate, path: string): 
     return brokenTemplate(file, `${file.shown}: ${reason}`, version);
   } catch (error) {
     return brokenTemplate(file, describeThrown(error, file.shown, positions), version);
+  } finally {
+    process.off("exit", onExit);
   }
 }

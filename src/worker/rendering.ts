@@ -54,7 +54,13 @@ export async function renderMail(
 ): Promise<Extract<Rendered, { ok: true }> | { readonly ending: Ending }> {
   const { render: timeout } = tools.config.timeouts;
   const request = { parameters: email.parameters, locale: email.locale, timeout };
-  if (await isSuspicious(template, email, tools)) return renderApart(template, email, request, signal, tools);
+  const key = `${template.name} ${template.version}`;
+  if (await accuse(key, email, tools)) {
+    const { isolated } = tools.suspects;
+    return renderApart(key, template, email, request, signal, tools).finally(() => {
+      isolated.set(key, (isolated.get(key) ?? 0) - 1);
+    });
+  }
   const began = performance.now();
   const done = tools.rendering(template.name);
   const rendered = await renderTemplate(template, email.parameters, request).finally(done);
@@ -63,6 +69,7 @@ export async function renderMail(
 }
 
 async function renderApart(
+  key: string,
   template: Template,
   email: ClaimedEmail,
   request: Parameters<Isolation["render"]>[1],
@@ -74,45 +81,39 @@ async function renderApart(
     return { ending: releasedFor(request.timeout) };
   }
   tools.log("email_isolated", { id: email.id, key: email.idempotency_key, template: template.name });
-  const { harmful, isolated } = tools.suspects;
-  const key = keyOf(template);
-  isolated.set(key, (isolated.get(key) ?? 0) + 1);
-  const apart = await tools.isolation.render(template, request, signal).finally(() => {
-    isolated.set(key, (isolated.get(key) ?? 0) - 1);
-  });
+  const apart = await tools.isolation.render(template, request, signal);
   if (apart === null) return { ending: RELEASED };
   if (apart.ok) return apart;
   if (apart.code === "worker_crashed" && !apart.final) {
     return { ending: triedAgain(apart.code, apart.message, "render") };
   }
-  if (apart.code === "render_timeout" || apart.code === "worker_crashed") harmful.add(key);
+  if (apart.code === "render_timeout" || apart.code === "worker_crashed") tools.suspects.harmful.add(key);
   return { ending: failedBeforeSending(apart.code, apart.message) };
 }
 
 /**
  * Whether workers died with this mail in hand, or with another one of its template that is in a process of its own now:
- * what that does there, this one would do here, before it is known. The database is asked only about mail that was tried
- * before: nothing else can have seen a crash.
+ * what that does there, this one would do here, before it is known. If so it counts among the isolated ones. The database
+ * is asked only about mail that was tried before: nothing else can have seen a crash.
  */
-async function isSuspicious(
-  template: Template,
+async function accuse(
+  key: string,
   email: ClaimedEmail,
   { crashesOf, suspects: { harmful, isolated, lookups } }: RenderingTools,
 ): Promise<boolean> {
-  const key = keyOf(template);
+  const count = () => {
+    isolated.set(key, (isolated.get(key) ?? 0) + 1);
+    return true;
+  };
   const before = lookups.get(key);
   if (email.attempt_count > 1 || email.deferral_count > 0) {
-    const crashes = crashesOf(email.id);
-    // Mail of the same template that comes meanwhile waits for the answer.
-    const lookup = Promise.allSettled([before, crashes]);
+    const found = crashesOf(email.id).then((crashes) => crashes >= SUSPICIOUS && count());
+    // Mail of the same template that comes meanwhile waits for the answer, and finds it counted.
+    const lookup = Promise.allSettled([before, found]);
     lookups.set(key, lookup);
     lookup.then(() => lookups.get(key) === lookup && lookups.delete(key));
-    if ((await crashes) >= SUSPICIOUS) return true;
+    if (await found) return true;
   }
   await before;
-  return harmful.has(key) || (isolated.get(key) ?? 0) > 0;
-}
-
-function keyOf({ name, version }: Template): string {
-  return `${name} ${version}`;
+  return (harmful.has(key) || (isolated.get(key) ?? 0) > 0) && count();
 }

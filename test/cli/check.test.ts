@@ -45,6 +45,24 @@ test("check reports everything that is wrong, each on a line of its own, exit co
   assert.equal(run.code, 1);
 });
 
+test("a template whose top level ends the process is named, and neither check nor render looks as if all were well", async (t) => {
+  const directory = folder(t, {
+    "graphile.config.mjs": CONFIG,
+    "emails/ends.tsx": `process.exit(0); ${WELCOME}`,
+    "emails/welcome.tsx": WELCOME,
+  });
+  for (const args of [
+    ["check", "--no-connect"],
+    ["render", "welcome", "--text"],
+  ]) {
+    const run = await posthaste(directory, args);
+    assert.deepEqual(
+      [run.code, run.stderr],
+      [1, "posthaste: emails/ends.tsx: its top level ends the process\n"],
+    );
+  }
+});
+
 test("check --json prints one document and nothing else", async (t) => {
   const directory = folder(t, { "graphile.config.mjs": CONFIG, "emails/broken.tsx": "export default (" });
   const run = await posthaste(directory, ["check", "--no-connect", "--json"]);

@@ -115,6 +115,35 @@ test("dev goes on where it was after a SIGKILL, on the same address", LIMIT, asy
   assert.deepEqual(processesWith(directory), []);
 });
 
+test(
+  "dev that a template blocks says which one, ends, and fails its mail when it is started again",
+  LIMIT,
+  async (t) => {
+    const directory = project(t);
+    writeFileSync(
+      join(directory, "graphile.config.mjs"),
+      CONFIG.replace("emails:", 'timeouts: { render: "2s" }, emails:'),
+    );
+    writeFileSync(
+      join(directory, "emails/loop.tsx"),
+      'export const subject = "Loop"; export default function Loop() { while (true) {} }',
+    );
+    const first = await startDev(t, directory);
+    await query(first.address("database"), "select posthaste.enqueue('loop', 'ada@example.com')");
+    await first.said(/"event":"worker_blocked".*"template":"loop"/);
+    assert.equal(await first.ended, "SIGKILL");
+    const second = start(t, directory, ["dev", "--no-preview"], { TMPDIR: temporaryFolder(t) });
+    await second.said(/"event":"worker_blocked".*"template":"loop"/);
+    assert.equal(await second.ended, "SIGKILL");
+    const third = await startDev(t, directory);
+    await third.said(/"event":"email_failed".*"code":"render_timeout"/);
+    await query(third.address("database"), ENQUEUE);
+    await third.said(SENT);
+    third.child.kill("SIGINT");
+    assert.equal(await third.ended, 0);
+  },
+);
+
 test("dev with DATABASE_URL uses that database, and shows no password of it", LIMIT, async (t) => {
   const { connectionString, query: ask } = await createTestDatabase(t, { empty: true });
   const dev = await startDev(t, project(t), { environment: { DATABASE_URL: connectionString } });

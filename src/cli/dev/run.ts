@@ -4,6 +4,7 @@ import type { LoadedConfiguration } from "../../configuration/load.ts";
 import { startHttp } from "../../graphql/http/serve.ts";
 import { createLog } from "../../log.ts";
 import { startPreview } from "../../templates/preview.ts";
+import { guardProcess } from "../../worker/own-process.ts";
 import { startWorker, untilSignalled } from "../../worker/worker.ts";
 import { createTeardown, type Teardown } from "../teardown.ts";
 import { developmentConfig } from "./config.ts";
@@ -60,7 +61,10 @@ async function start(
   const config = developmentConfig(loaded.config, mail.smtpUrl, home);
   const log = createLog();
   const { connectionString } = database;
-  const worker = await startWorker({ config, connectionString, preset: loaded.preset, log, watch: true });
+  const guard = guardProcess(log, config.timeouts.render);
+  teardown.add(async () => guard.close());
+  const { preset } = loaded;
+  const worker = await startWorker({ config, connectionString, preset, log, watch: true, guard });
   teardown.add(() => worker.stop());
   const http = await startHttp({
     settings: {
