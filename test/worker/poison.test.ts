@@ -69,22 +69,6 @@ describe("a template that", { concurrency: 3 }, () => {
   }
 });
 
-test("many mails of a template that never ends take no more workers with them than one of them does", async (t) => {
-  const scene = await startScene(t, {
-    templates: { "poison.tsx": LOOP },
-    options: { ...OPTIONS, concurrency: 4 },
-  });
-  const bad: string[] = [];
-  for (let n = 0; n < 8; n += 1) bad.push(await scene.enqueue({ template: "poison", max_attempts: 1 }));
-  const worker = scene.kept();
-  await scene.drained(90_000);
-  for (const id of bad) assert.equal((await scene.row(id)).error_code, "render_timeout");
-  t.diagnostic(`${worker.workers.length} workers`);
-  assert.equal(worker.workers.length, 3, "it died twice");
-  await worker.stop();
-  await scene.verify();
-});
-
 describe("a worker", { concurrency: 3 }, () => {
   test("that is blocked says which template it was, and ends itself", async (t) => {
     const scene = await startScene(t, { templates: { "poison.tsx": LOOP }, options: OPTIONS });
@@ -129,6 +113,22 @@ describe("a worker", { concurrency: 3 }, () => {
 });
 
 describe("a process for rendering", { concurrency: 3 }, () => {
+  test("takes all mail of a template while one of its mails is on trial: many that never end kill no more workers than one", async (t) => {
+    const scene = await startScene(t, {
+      templates: { "poison.tsx": LOOP },
+      options: { ...OPTIONS, concurrency: 4 },
+    });
+    const bad: string[] = [];
+    for (let n = 0; n < 8; n += 1) bad.push(await scene.enqueue({ template: "poison", max_attempts: 1 }));
+    const worker = scene.kept();
+    await scene.drained(90_000);
+    for (const id of bad) assert.equal((await scene.row(id)).error_code, "render_timeout");
+    t.diagnostic(`${worker.workers.length} workers`);
+    assert.equal(worker.workers.length, 3, "it died twice");
+    await worker.stop();
+    await scene.verify();
+  });
+
   test("is not started for mail that waits, is put off or throws, however often", async (t) => {
     const scene = await startScene(t, {
       templates: { "throws.tsx": poison('throw new Error("no");') },
