@@ -13,6 +13,7 @@ const BASE = [
   "log.ts",
   "log-events.ts",
   "package-root.ts",
+  "timeout.ts",
 ];
 const STEPS = ["templates", "message", "transport", "database", "stores"];
 

@@ -1,4 +1,4 @@
-import { TIMED_OUT, within } from "../templates/timeout.ts";
+import { TIMED_OUT, within } from "../timeout.ts";
 
 /** What was started and must be closed, whatever happens. */
 export interface Teardown {

@@ -6,7 +6,9 @@ import { types } from "node:util";
 import { resolvePreset } from "graphile-config";
 import type { PosthasteConfig } from "../config.ts";
 import { PosthasteError } from "../errors.ts";
+import { TIMED_OUT, within } from "../timeout.ts";
 import { closest } from "./closest.ts";
+import { guardLoading } from "./guard-loading.ts";
 import { withMaskedUrls } from "./masked.ts";
 import "./options.ts";
 import { validateConfiguration } from "./validate.ts";
@@ -21,6 +23,8 @@ export interface LoadOptions {
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Demand a sender and a transport. Default true; false for commands that do not send. */
   readonly sends?: boolean | undefined;
+  /** Milliseconds that running the file may take. Default 30,000: it may have to ask for secrets. */
+  readonly timeout?: number | undefined;
 }
 
 /** A configuration as it was found, with all that is wrong with it. */
@@ -58,7 +62,7 @@ export async function readConfiguration(options: LoadOptions = {}): Promise<Load
   const directory = resolve(options.directory ?? ".");
   const environment = options.environment ?? process.env;
   const file = findFile(directory, options.file);
-  const preset = file === null ? null : await loadPreset(file);
+  const preset = file === null ? null : await loadPreset(file, options.timeout ?? 30_000);
   const { config, problems } = validateConfiguration({
     options: preset?.posthaste,
     directory: file === null ? directory : dirname(file),
@@ -93,10 +97,16 @@ function findFile(directory: string, given: string | undefined): string | null {
   return candidates.find((candidate) => existsSync(candidate)) ?? null;
 }
 
-async function loadPreset(file: string): Promise<GraphileConfig.ResolvedPreset> {
-  let preset: GraphileConfig.Preset | null | undefined;
+async function loadPreset(file: string, timeout: number): Promise<GraphileConfig.ResolvedPreset> {
+  const tooLong = `${displayPath(file)} cannot be loaded: it, or what it imports, did not end within ${timeout / 1000} s; look for a loop, or for what it waits for.`;
+  let preset: GraphileConfig.Preset | null | undefined | typeof TIMED_OUT;
+  const ended = guardLoading({
+    onExit: `${displayPath(file)} cannot be loaded: it, or what it imports, ends the process.`,
+    onBlock: tooLong,
+    timeout,
+  });
   try {
-    preset = await importDefault(file);
+    preset = await within(timeout, importDefault(file));
   } catch (cause) {
     // An author's error: its place is the most useful thing about it.
     const [message = "", place] =
@@ -105,7 +115,10 @@ async function loadPreset(file: string): Promise<GraphileConfig.ResolvedPreset> 
       `${displayPath(file)} cannot be loaded: ${withMaskedUrls(message)}${place ?? ""}`,
       { cause },
     );
+  } finally {
+    ended();
   }
+  if (preset === TIMED_OUT) throw new PosthasteError(tooLong);
   try {
     if (preset === null || preset === undefined) throw new Error("it has no default export");
     return resolvePreset({ extends: [preset] });

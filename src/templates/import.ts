@@ -1,13 +1,13 @@
 import { writeSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
+import { TIMED_OUT, within } from "../timeout.ts";
 import type { TemplateModule } from "./contract.ts";
 import { brokenTemplate, type CompiledTemplate, readTemplate, type Template } from "./template.ts";
 import { describeThrown, sourcePositions } from "./thrown.ts";
-import { TIMED_OUT, within } from "./timeout.ts";
 
 /** How long the top level of a template's module may take, in milliseconds. */
-const IMPORT_TIMEOUT = 10_000;
+export const IMPORT_TIMEOUT = 10_000;
 
 /**
  * Runs the module of a compiled template, from a file that it writes at `path` (`.mjs`) and that is not needed afterwards.

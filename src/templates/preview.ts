@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { PosthasteError } from "../errors.ts";
+import { TIMED_OUT, within } from "../timeout.ts";
 import { makePreviewFolder } from "./preview-folder.ts";
-import { TIMED_OUT, within } from "./timeout.ts";
 
 /** React Email's own preview, running. */
 export interface Preview {

@@ -1,3 +1,4 @@
+import { TIMED_OUT, within } from "../timeout.ts";
 import { renderHtml } from "./html.ts";
 import { resolveLocale } from "./locale.ts";
 import { describeIssues } from "./parameters.ts";
@@ -5,7 +6,6 @@ import { toPlainText } from "./plain-text.ts";
 import { hideSecrets } from "./secrets.ts";
 import type { Props, Template } from "./template.ts";
 import { describeThrown } from "./thrown.ts";
-import { TIMED_OUT, within } from "./timeout.ts";
 
 /** What became of rendering: the parts of a mail, or a code of the registry and what an operator needs to know. */
 export type Rendered =

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { type LoadOptions, loadConfiguration } from "../../src/configuration/load.ts";
 
 /** A folder outside any install that holds the given files. */
@@ -129,4 +131,38 @@ test("a misspelt scope is answered with the one that was meant", async (t) => {
   await assert.rejects(load({ directory }), {
     message: /is not valid: posthast is not a scope of the configuration; did you mean "posthaste"\?$/,
   });
+});
+
+test("a file that waits for ever is given up with a sentence that names it", async (t) => {
+  const directory = folder(t, { "waits.mjs": "await new Promise(() => {}); export default {};" });
+  await assert.rejects(load({ directory, file: "waits.mjs", timeout: 100 }), {
+    name: "PosthasteError",
+    message: /waits\.mjs cannot be loaded: it, or what it imports, did not end within 0\.1 s/,
+  });
+});
+
+test("a file that ends the process, or never lets go of it, is named, and it does not look as if all were well", async (t) => {
+  const directory = folder(t, {
+    "ends.mjs": "process.exit(0);",
+    "ends.cts": 'require("./ends.mjs"); module.exports = {};',
+    "exit.ts": "const zero: number = 0; await null; process.exit(zero);",
+    "loops.mjs": "for (;;);",
+    "imports.ts": 'import "./loops.mjs"; export default {};',
+  });
+  const run = (file: string) => {
+    const loader = pathToFileURL(join(import.meta.dirname, "../../src/configuration/load.ts")).href;
+    const script = `(await import("${loader}")).loadConfiguration({ file: "${file}", timeout: 300 });`;
+    const { status, signal, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: directory,
+      encoding: "utf8",
+    });
+    return [status ?? signal, stderr];
+  };
+  const said = (file: string, what: string) =>
+    `posthaste: ${file} cannot be loaded: it, or what it imports, ${what}.\n`;
+  for (const file of ["ends.mjs", "ends.cts", "exit.ts"])
+    assert.deepEqual(run(file), [1, said(file, "ends the process")]);
+  const forEver = "did not end within 0.3 s; look for a loop, or for what it waits for";
+  for (const file of ["loops.mjs", "imports.ts"])
+    assert.deepEqual(run(file), ["SIGKILL", said(file, forEver)]);
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { PosthasteError } from "../../errors.ts";
-import { TIMED_OUT, within } from "../../templates/timeout.ts";
+import { TIMED_OUT, within } from "../../timeout.ts";
 import { createTeardown } from "../teardown.ts";
 import { startParts } from "./parts.ts";
 import { note, title } from "./print.ts";
