@@ -40,7 +40,7 @@ async function checkTemplate(template: Template, isolation: Isolation, timeout: 
       for (const remark of reviewMail(mail)) note(noted, place, { ...remark, detail: `${remark.detail}.` });
     } else {
       const hint = hintFor(mail.code, sample);
-      note(noted, place, { level: "error", detail: mail.message, hint });
+      note(noted, place, { level: "error", detail: mail.message, hint, mistake: mail.message });
     }
   }
   for (const { remark, place, more } of noted.values()) {
@@ -62,12 +62,12 @@ interface Noted {
   more: number;
 }
 
-type Noticed = Pick<Remark, "level" | "detail"> & { readonly hint: string | null };
+type Noticed = Omit<Remark, "hint"> & { readonly hint: string | null };
 
 function note(noted: Map<string, Noted>, place: string, remark: Noticed): void {
-  const known = noted.get(remark.detail);
+  const known = noted.get(remark.mistake);
   if (known) known.more += 1;
-  else noted.set(remark.detail, { remark, place, more: 0 });
+  else noted.set(remark.mistake, { remark, place, more: 0 });
 }
 
 /** What the registry says is for mail that has failed; here none has. */

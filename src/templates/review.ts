@@ -6,6 +6,8 @@ export interface Remark {
   readonly level: "error" | "warning";
   readonly detail: string;
   readonly hint: string;
+  /** The same for the same mistake: how it reads differs from sample to sample. */
+  readonly mistake: string;
 }
 
 /** Gmail and others cut a message off behind this many octets of HTML. */
@@ -14,11 +16,10 @@ const CLIPPED = 102 * 1024;
 /** Looks at a mail as its reader would. Says where and what, each thing once. */
 export function reviewMail(mail: { subject: string; html: string; text: string }): Remark[] {
   const remarks: Remark[] = [];
-  const visible = { subject: mail.subject, "text part": mail.text, HTML: visibleText(mail.html) };
-  for (const [part, text] of Object.entries(visible)) {
-    const slip = /.{0,20}(?:\bundefined\b|\[object [A-Z]\w*\]|\bNaN\b|\bInvalid Date\b).{0,20}/.exec(text);
-    if (slip) remarks.push(error(`the ${part} says ${JSON.stringify(slip[0].trim())}`, HINTS.slip));
-  }
+  remarks.push(...slipsIn("subject", mail.subject));
+  const inText = slipsIn("text part", mail.text);
+  // The text part is made from the HTML: what both say is one mistake.
+  remarks.push(...(inText.length > 0 ? inText : slipsIn("HTML", visibleText(mail.html))));
   if (mail.text.trim() === "") remarks.push(error("the text part is empty", HINTS.text));
   for (const [tag] of mail.html.matchAll(/<img\b[^>]*>/gi)) {
     if (!/\salt="/i.test(tag)) remarks.push(error(`an image has no alt: ${shorten(tag)}`, HINTS.alt));
@@ -65,6 +66,14 @@ export function reviewTemplate({ samples, locales, rawHtml, required, misspelt }
   return remarks;
 }
 
+/** The first word that a program writes for what is not there. */
+function slipsIn(part: string, text: string): Remark[] {
+  const slip = /.{0,20}(\bundefined\b|\[object [A-Z]\w*\]|\bNaN\b|\bInvalid Date\b).{0,20}/.exec(text);
+  if (!slip) return [];
+  const detail = `the ${part} says ${JSON.stringify(slip[0].trim())}`;
+  return [{ ...error(detail, HINTS.slip), mistake: `${slip[1]} in the ${part}` }];
+}
+
 const HINTS = {
   slip: "A parameter is missing or of another type than the template thinks: make it required in the schema, or leave the sentence out without it.",
   text: "Give the component words, or export `text`.",
@@ -81,21 +90,22 @@ const HINTS = {
 } as const;
 
 function error(detail: string, hint: string): Remark {
-  return { level: "error", detail, hint };
+  return { level: "error", detail, hint, mistake: detail };
 }
 
 function warning(detail: string, hint: string): Remark {
-  return { level: "warning", detail, hint };
+  return { level: "warning", detail, hint, mistake: detail };
 }
 
-/** Without head, tags and what is not shown; entities stay. */
+/** Without head, tags, what is not shown, and the invisible characters that pad a preheader; entities stay. */
 function visibleText(html: string): string {
   return html
     .replace(/<head\b.*?<\/head>/gis, " ")
     .replace(/<style\b.*?<\/style>/gis, " ")
     .replace(/<!--.*?-->/gs, "")
     .replace(/<[^>]*>/g, " ")
-    .replace(/\s+/g, " ");
+    .replace(/(?:\s|\p{Cf}|\u034f){2,}/gu, " ")
+    .replace(/\s/g, " ");
 }
 
 function attribute(tag: string, name: string): string {

@@ -90,13 +90,17 @@ test("check says what is wrong in which sample and locale, warns of what may be 
   const run = await posthaste(directory, ["check", "--no-connect"]);
   const place = (where: string) => `template order: emails/order.tsx (sample no number, ${where})`;
   for (const line of [
-    `ERROR ${place("en")}: the subject says "Order undefined". A parameter is missing`,
-    `ERROR ${place("de")}: the subject says "Bestellung undefined".`,
+    `ERROR ${place("en; and 1 more")}: the subject says "Order undefined". A parameter is missing`,
     `ERROR ${place("en; and 1 more")}: a link leads to "http://shop.example". Use an absolute https: URL`,
     `warn  template order: emails/order.tsx (sample default, en; and 3 more): the HTML names no language.`,
   ]) {
     assert.ok(run.stdout.includes(line), `${line}\nin\n${run.stdout}`);
   }
+  assert.equal(
+    run.stdout.match(/undefined/g)?.length,
+    2,
+    "in the subject and in the text part, each said once",
+  );
   assert.equal(run.code, 1);
 });
 

@@ -53,6 +53,25 @@ for (const [fault, change, expected] of FAULTS) {
   });
 }
 
+test("what the text part says is not said again of the HTML, and a preheader's padding is not repeated", () => {
+  const padding = "\u00a0\u200c\u200b\u200d\u200e\u200f\ufeff".repeat(20);
+  const html = body(`<div style="display:none">Total NaN<div>${padding}</div></div><p>Hello</p>`);
+  assert.deepEqual(remarks(html), ['error: the HTML says "Total NaN Hello"']);
+  assert.deepEqual(remarks({ ...html, text: "It costs NaN EUR" }), [
+    'error: the text part says "It costs NaN EUR"',
+  ]);
+  assert.deepEqual(remarks(body("<p>Total NaN نمی\u200cشود</p>")), [
+    'error: the HTML says "Total NaN نمی\u200cشود"',
+  ]);
+});
+
+test("the same mistake is told by the same name in samples that read differently", () => {
+  const mistakes = ["Order NaN of Ada", "Order NaN of Grace"].map((subject) =>
+    reviewMail({ ...GOOD, subject }).map(({ mistake }) => mistake),
+  );
+  assert.deepEqual(mistakes, [["NaN in the subject"], ["NaN in the subject"]]);
+});
+
 test("an unknown language, raw HTML, misspelt exports and a template without samples are remarked without rendering", async (t) => {
   const folder = await folderOf(t, {
     "_parts/rich.tsx": `export const Rich = ({ html }) => (
