@@ -17,9 +17,9 @@ export function registerList(program: Command): void {
     .option("--json", "print one JSON document")
     .action(async (options: Options, command: Command) => {
       const { readStandingStill } = await import("./standing-still.ts");
-      const { found, standingStill } = await withLedger(command, async (ledger) => {
+      const { found, standingStill } = await withLedger(command, async (ledger, schema) => {
         const found = await ledger.list(filterOf(options), options.limit + 1);
-        return { found, standingStill: await readStandingStill(ledger, found) };
+        return { found, standingStill: await readStandingStill(ledger, schema, found) };
       });
       const emails = found.slice(0, options.limit);
       const more = found.length > options.limit;

@@ -20,7 +20,7 @@ export function registerShow(program: Command): void {
       const { emailTable } = await import("./email-table.ts");
       const { emailDetails } = await import("./email-details.ts");
       const { readStandingStill } = await import("./standing-still.ts");
-      await withLedger(command, async (ledger) => {
+      await withLedger(command, async (ledger, schema) => {
         const emails = await ledger.find(word, MOST);
         const [email] = emails;
         if (email === undefined) {
@@ -32,7 +32,7 @@ export function registerShow(program: Command): void {
         const told = emails.length === 1 || json ? emails : [];
         const documents = [];
         for (const one of told) documents.push(emailDocument(one, await ledger.attempts(one.id)));
-        const standingStill = await readStandingStill(ledger, emails);
+        const standingStill = await readStandingStill(ledger, schema, emails);
         const text =
           emails.length === 1
             ? emailDetails(email, documents[0]?.attempts ?? [], standingStill(email))

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import type { SchemaState } from "../database/check-schema.ts";
-import type { Ledger, QueueStats, QueueTroubles } from "../database/ledger.ts";
+import type { QueueStats, QueueTroubles } from "../database/ledger.ts";
 import { answer } from "./context.ts";
+import { unlessOlder } from "./older-schema.ts";
 import { oneLine } from "./printable.ts";
-import { sqlState } from "./sql-error.ts";
 import { table } from "./table.ts";
 import { withLedger } from "./with-ledger.ts";
 
@@ -16,7 +15,7 @@ export function registerStatus(program: Command): void {
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       await withLedger(command, async (ledger, schema) => {
         const stats = await ledger.stats();
-        const troubles = await troublesOf(ledger, schema);
+        const troubles = await unlessOlder(schema, ledger.troubles(), NONE);
         const { flowOf } = await import("./flow.ts");
         const { schemaError } = await import("../database/check-schema.ts");
         const flow = flowOf(stats, troubles, Date.now());
@@ -28,16 +27,6 @@ export function registerStatus(program: Command): void {
         if (state === "stopped") process.exitCode = 1;
       });
     });
-}
-
-/** A schema that is older than this program has no such function; what can be told is told all the same. */
-async function troublesOf(ledger: Ledger, { state }: SchemaState): Promise<QueueTroubles> {
-  try {
-    return await ledger.troubles();
-  } catch (error) {
-    if (state === "older" && sqlState(error)?.startsWith("42")) return NONE;
-    throw error;
-  }
 }
 
 const NONE: QueueTroubles = {

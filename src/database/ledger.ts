@@ -96,6 +96,14 @@ export function createLedger(pool: pg.Pool) {
         [],
       ),
 
+    /** Those of the workers, as mails name them in `locked_by`, that do not live any more. */
+    async goneWorkers(workers: readonly string[]): Promise<string[]> {
+      const gone = await rows<{ id: string }>("select id from posthaste_private.gone_workers($1) gone(id)", [
+        workers,
+      ]);
+      return gone.map(({ id }) => id);
+    },
+
     /** How many mails wait for a transport, counted to 10,000. */
     async waiting(transport: string): Promise<number> {
       const counted = await rows<{ emails: number }>(

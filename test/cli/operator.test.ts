@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "../faults/eventually.ts";
+import { liveWorker } from "../sql/workers.ts";
 import { failMail, openShop, type Shop } from "./shop.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n$/;
@@ -171,6 +173,40 @@ async function failedMail(shop: Shop, more = ""): Promise<string> {
   await failMail(shop.database, id);
   return id;
 }
+
+test("show and list say that the worker of a mail is gone, and when the mail is taken up again", async (t) => {
+  const shop = await openShop(t);
+  shop.server.script = { rcpt: {} };
+  const id = await shop.enqueue();
+  const worker = shop.start("worker");
+  await shop.server.reached("rcpt");
+  assert.doesNotMatch((await shop.run("show", id)).stdout, /gone/);
+  worker.child.kill("SIGKILL");
+  await worker.ended;
+  await eventually("its lock is free", async () =>
+    (await shop.run("status")).stdout.startsWith("No worker is running"),
+  );
+  const alone = "is held by a worker that is gone, and no other one runs: start one with `posthaste worker`";
+  assert.ok((await shop.run("show", id)).stdout.includes(`\n  It ${alone}.\n`));
+  assert.ok((await shop.run("list")).stdout.includes(`  ${alone}\n`));
+  // As if maintenance had not come yet.
+  const other = await liveWorker(shop.database, "other");
+  const { stdout } = await shop.run("show", id);
+  assert.match(
+    stdout,
+    /^ {2}It is held by a worker that is gone; another one takes it up again at its next maintenance\.$/m,
+  );
+  await shop.database.query(
+    "update posthaste.email_messages set handed_over_at = now(), locked_until = now() + interval '50 seconds' where id = $1",
+    [id],
+  );
+  const handedOver = (await shop.run("show", id)).stdout;
+  assert.match(
+    handedOver,
+    /^ {2}It was handed over by a worker that is gone; it is settled when its lease ends, .* \(in [45]\d s\)\.$/m,
+  );
+  await other.die();
+});
 
 test("cancel and retry act on ids, and a refusal is one sentence with its hint, exit code 1", async (t) => {
   const shop = await openShop(t);

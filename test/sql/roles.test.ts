@@ -34,7 +34,7 @@ const FUNCTIONS: Record<string, string[]> = {
     "posthaste.begin_action", "posthaste.cancel", "posthaste.cancel_matching", "posthaste.email_counts", "posthaste.email_of_key", "posthaste.email_page",
     "posthaste.email_status", "posthaste.enqueue", "posthaste.erase_recipient", "posthaste.pause", "posthaste.queue_stats", "posthaste.resume", "posthaste.retry", "posthaste.retry_matching",
     "posthaste.templates", "posthaste.transports", "posthaste_private.attempts_of", "posthaste_private.check_filter", "posthaste_private.default_transport",
-    "posthaste_private.email_conditions", "posthaste_private.email_sources", "posthaste_private.find_emails", "posthaste_private.list_emails", "posthaste_private.matching",
+    "posthaste_private.email_conditions", "posthaste_private.email_sources", "posthaste_private.find_emails", "posthaste_private.gone_workers", "posthaste_private.list_emails", "posthaste_private.matching",
     "posthaste_private.measurements", "posthaste_private.queue_troubles", "posthaste_private.reject", "posthaste_private.texts", "posthaste_private.transport_conditions",
   ],
   viewer: [
