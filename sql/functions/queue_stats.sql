@@ -27,7 +27,8 @@ begin
   else
     select count(*) filter (where m.status = 'SENT'), count(*) filter (where m.status = 'CANCELLED') into sent, cancelled from posthaste.email_messages m;
   end if;
-  select count(*), count(*) filter (where w.listening) into live_workers, listening_workers
+  -- A worker hears from itself a few seconds after its start: until then nothing speaks against its listener.
+  select count(*), count(*) filter (where w.listening or w.started_at > now() - interval '10 seconds') into live_workers, listening_workers
   from posthaste_private.workers w where posthaste_private.is_alive(w.id);
   select coalesce(jsonb_agg(jsonb_build_object(
     'name', t.name,
@@ -43,7 +44,7 @@ begin
   environment := posthaste_private.setting('environment') #>> '{}';
   return next;
 end $$;
-comment on function posthaste.queue_stats() is 'How the queue is, in one row: counts by status (from 200,000 rows on, sent and cancelled are estimates), the oldest mail that is due, leases that ran out, live workers, and each transport with the reason when it is stopped.';
+comment on function posthaste.queue_stats() is 'How the queue is, in one row: counts by status (from 200,000 rows on, sent and cancelled are estimates), the oldest mail that is due, leases that ran out, live workers and those of them that notifications reach (in their first 10 seconds it is taken for granted), and each transport with the reason when it is stopped.';
 revoke all on function posthaste.queue_stats() from public;
 --! roles
 grant execute on function posthaste.queue_stats() to posthaste_operator;

@@ -27,6 +27,7 @@ export interface QueueStats {
   readonly oldest_due_at: Date | null;
   readonly expired_leases: number;
   readonly live_workers: number;
+  /** Of the live ones those that notifications reach, and those that started less than 10 s ago. */
   readonly listening_workers: number;
   readonly transports: readonly TransportStatus[];
   readonly environment: string;

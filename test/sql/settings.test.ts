@@ -13,6 +13,7 @@ import {
   transaction,
   unique,
 } from "./mails.ts";
+import { liveWorker } from "./workers.ts";
 
 const database = await createTestDatabase();
 const { pool } = database;
@@ -129,6 +130,25 @@ test("queue_stats counts what there is", async () => {
       environment: "production",
       oldest_due_at: (await mail(pool, old)).next_attempt_at.getTime(),
     },
+  );
+});
+
+test("a worker that has just started counts as listening until it had the time to hear itself", async () => {
+  const worker = await liveWorker(database, "fresh");
+  const counted = async () => [(await stats()).live_workers, (await stats()).listening_workers];
+  const fresh = await counted();
+  await pool.query("update posthaste_private.workers set started_at = started_at - interval '10 seconds'");
+  const silent = await counted();
+  await worker.beat(null);
+  const heard = await counted();
+  await worker.die();
+  assert.deepEqual(
+    [fresh, silent, heard],
+    [
+      ["1", "1"],
+      ["1", "0"],
+      ["1", "1"],
+    ],
   );
 });
 
