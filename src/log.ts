@@ -29,6 +29,8 @@ export interface LogFields {
   readonly signal?: string;
   /** Where in a template's sources: `emails/welcome.tsx:12:5`. */
   readonly place?: string;
+  /** Why a template is broken. It may quote what the file holds: only for `posthaste dev`, whose reader wrote it. */
+  readonly reason?: string;
   readonly pool?: string;
   readonly pid?: number;
   /** Where an HTTP server listens. */

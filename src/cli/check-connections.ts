@@ -6,8 +6,8 @@ import { connect, createPool, describeDatabase } from "../database/pool.ts";
 import { PosthasteError } from "../errors.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
 import { judge } from "../transport/verdict.ts";
-import { environmentMismatch } from "../worker/identity.ts";
-import { asFinding, type Finding, fine, wrong } from "./check-findings.ts";
+import { DEVELOPMENT, environmentMismatch } from "../worker/identity.ts";
+import { asFinding, doubtful, type Finding, fine, wrong } from "./check-findings.ts";
 import { explained } from "./with-ledger.ts";
 
 /** Connects to the database, and compares its schema with this program's and its environment with the configuration's. */
@@ -23,7 +23,11 @@ export async function checkDatabase(databaseUrl: string | null, environment: str
       .finally(() => client.end());
     if (outdated) return wrong(subject, outdated.message);
     const found = await environmentOf(databaseUrl);
-    if (found !== environment) return wrong(subject, environmentMismatch(found, environment).message);
+    if (found !== environment) {
+      // A developer's database is served by `dev`, and has nothing to be mended.
+      const finding = found === DEVELOPMENT ? doubtful : wrong;
+      return finding(subject, environmentMismatch(found, environment).message);
+    }
     return fine(subject, `${describeDatabase(databaseUrl)} holds the schema of this version.`);
   } catch (error) {
     return asFinding(subject)(await explained(error, databaseUrl, "check"));

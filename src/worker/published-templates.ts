@@ -3,7 +3,7 @@ import type { PublishedTemplate } from "../database/store.ts";
 import type { Log } from "../log.ts";
 import { loadTemplates, type TemplateCatalog } from "../templates/load.ts";
 
-/** Loads the configured templates and logs how many there are and which are broken, also after each reload. */
+/** Loads the configured templates and logs how many there are and which are broken, with `watch` also why, and after each reload. */
 export async function loadCatalog(
   config: PosthasteConfig,
   log: Log,
@@ -14,7 +14,10 @@ export async function loadCatalog(
   const tell = (catalog: TemplateCatalog) => {
     log("templates_loaded", { count: catalog.list().length });
     for (const { name, shown, broken } of catalog.list())
-      if (broken !== null) log("template_broken", { template: name, place: placeIn(broken) ?? shown });
+      if (broken !== null) {
+        const reason = watch ? { reason: broken } : {};
+        log("template_broken", { template: name, place: placeIn(broken) ?? shown, ...reason });
+      }
   };
   const catalog = await loadTemplates(config.emails, {
     watch,

@@ -71,13 +71,19 @@ test("a database that cannot be reached is one sentence without the password, ex
   assert.equal(run.code, 1);
 });
 
-test("check says what a worker says about a database of another environment", async (t) => {
+test("check says what a worker says about a database of another environment, and only warns of that of posthaste dev", async (t) => {
   const database = await createTestDatabase(t);
-  await database.query(`select posthaste.configure('environment', '"staging"')`);
   const environment = { DATABASE_URL: database.connectionString, SMTP_URL: "smtp://127.0.0.1:1" };
-  const { stdout } = await posthaste(folder(t, FILES), ["check"], environment);
+  const check = async (found: string) => {
+    await database.query("select posthaste.configure('environment', to_jsonb($1::text))", [found]);
+    return (await posthaste(folder(t, FILES), ["check"], environment)).stdout;
+  };
   assert.match(
-    stdout,
+    await check("staging"),
     /\nERROR database: environment_mismatch: the database is "staging" and the configuration "production".* posthaste configure environment production\n/,
+  );
+  assert.match(
+    await check("development"),
+    /\nwarn {2}database: environment_mismatch: .* If it is the database of `posthaste dev`, that sends what is in it/,
   );
 });

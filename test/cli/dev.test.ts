@@ -8,7 +8,7 @@ import { exampleCall } from "../../src/cli/dev/example.ts";
 import { freePort } from "../../src/cli/dev/free-port.ts";
 import { startMailView } from "../../src/cli/dev/mail-view.ts";
 import { createTestDatabase } from "../database.ts";
-import { folder } from "./posthaste.ts";
+import { folder, posthaste } from "./posthaste.ts";
 import { processesWith, type Running, start, temporaryFolder } from "./running.ts";
 
 const LIMIT = { timeout: 40_000 };
@@ -61,12 +61,20 @@ test(
     const directory = project(t);
     const dev = await startDev(t, directory, { flags: [] });
     const [database, mail, preview] = [dev.address("database"), dev.address("mail"), dev.address("preview")];
-    assert.match(
-      dev.output,
-      new RegExp(`psql '${database}'\\n\\n {2}select posthaste\\.enqueue\\('welcome', `),
+    assert.match(dev.output, /psql "\$DATABASE_URL"\n\n {2}select posthaste\.enqueue\('welcome', /);
+    // What is to be copied into another terminal lets the commands there find the database.
+    const [, exported = ""] = /^ {2}export DATABASE_URL='(\S+)'$/m.exec(dev.output) ?? [];
+    const elsewhere = (...args: string[]) => posthaste(directory, args, { DATABASE_URL: exported });
+    const enqueued = await elsewhere(
+      "enqueue",
+      "welcome",
+      "ada@example.com",
+      "--parameters",
+      '{"name":"Ada"}',
     );
-    await query(database, ENQUEUE);
     await dev.said(SENT);
+    assert.match((await elsewhere("show", enqueued.stdout.trim())).stdout, /^SENT /);
+    assert.match((await elsewhere("status")).stdout, /^Mail flows\. Nothing is due\.\n\n/);
     const [first] = await caught(mail);
     assert.equal(first?.subject, "Welcome");
     assert.match(first?.html ?? "", /Good morning.*Ada/);
@@ -76,6 +84,10 @@ test(
     await dev.said(times(/"event":"templates_loaded"/, 2));
     await query(database, ENQUEUE);
     await dev.said(times(SENT, 2));
+    writeFileSync(join(directory, "emails/broken.tsx"), "export default (");
+    await dev.said(
+      /"event":"template_broken".*"template":"broken".*"reason":"emails\/broken\.tsx:1:\d+: Unexpected end of file/,
+    );
     assert.match((await caught(mail))[1]?.html ?? "", /Good evening.*Ada/);
 
     assert.match(await (await fetch(`${preview}/preview/welcome`)).text(), /<title>welcome/);

@@ -10,6 +10,7 @@ import { connect, createPool } from "../../database/pool.ts";
 import { PosthasteError } from "../../errors.ts";
 import { createLog } from "../../log.ts";
 import { packageRoot } from "../../package-root.ts";
+import { DEVELOPMENT } from "../../worker/identity.ts";
 import { startWorker } from "../../worker/worker.ts";
 import type { Teardown } from "../teardown.ts";
 import { type Catcher, startCatcher } from "./catcher.ts";
@@ -64,12 +65,10 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-const ENVIRONMENT = "development";
-
 async function install(connectionString: string): Promise<void> {
   await migrate({ connectionString });
   const pool = createPool({ connectionString, applicationName: "posthaste demo", max: 1 });
-  await createLedger(pool).configure("environment", ENVIRONMENT);
+  await createLedger(pool).configure("environment", DEVELOPMENT);
   await pool.end();
 }
 
@@ -78,7 +77,7 @@ function configure(emails: string, scratch: string, url: string) {
     from: "Posthaste Demo <no-reply@shop.example>",
     emails,
     journal: join(scratch, "journal"),
-    environment: ENVIRONMENT,
+    environment: DEVELOPMENT,
     transports: { default: { url } },
   };
   const { config, problems } = validateConfiguration({

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { PosthasteConfig, TransportSettings } from "../../config.ts";
+import { DEVELOPMENT } from "../../worker/identity.ts";
 
 /**
  * The configuration as `dev` uses it: every transport leads to the catcher, and it is never production's.
@@ -19,7 +20,7 @@ export function developmentConfig(config: PosthasteConfig, smtpUrl: string, home
   return {
     ...config,
     from: config.from === "" ? "Development <no-reply@development.example>" : config.from,
-    environment: config.environment === "production" ? "development" : config.environment,
+    environment: config.environment === "production" ? DEVELOPMENT : config.environment,
     journal: join(home, "journal"),
     // The catcher answers at once, and nobody wants to wait after Ctrl-C.
     shutdownGrace: Math.min(config.shutdownGrace, 3000),

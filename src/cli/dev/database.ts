@@ -14,8 +14,8 @@ export interface DevDatabase {
   readonly connectionString: string;
   /** For people. With a password only where it protects nothing: on the embedded one. */
   readonly shown: string;
-  /** What to type after `psql`. */
-  readonly psql: string;
+  /** Whether `dev` brought it along: then other terminals know nothing of it. */
+  readonly embedded: boolean;
 }
 
 /** Which database, and what it must be. */
@@ -44,7 +44,7 @@ export async function openDatabase(options: DevDatabaseOptions): Promise<DevData
     await migrate({ connectionString: databaseUrl });
     if (isNew) await withLedger(databaseUrl, (ledger) => ledger.configure("environment", environment));
     const shown = `${describeDatabase(databaseUrl)}   yours (DATABASE_URL)`;
-    return { connectionString: databaseUrl, shown, psql: '"$DATABASE_URL"' };
+    return { connectionString: databaseUrl, shown, embedded: false };
   }
   const embedded = await startKept({ directory, port: await freePort(options.port), announce });
   teardown.add(() => embedded.stop());
@@ -52,7 +52,7 @@ export async function openDatabase(options: DevDatabaseOptions): Promise<DevData
   await migrate({ connectionString });
   await withLedger(connectionString, (ledger) => ledger.configure("environment", environment));
   const shown = `${connectionString}   kept in ${relative(".", embedded.directory ?? "")}`;
-  return { connectionString, shown, psql: `'${connectionString}'` };
+  return { connectionString, shown, embedded: true };
 }
 
 /** Whether Posthaste is new to this database. Throws when it is not, and the environment is another. */

@@ -89,8 +89,12 @@ async function start(
   say(`  mail      ${mail.url}   whatever is sent ends there (${mail.smtpUrl})`);
   say(`  graphql   ${http.url}/graphiql   status and actions, as an operator`);
   if (preview) say(`  preview   ${await preview}`);
+  if (database.embedded) {
+    say("\nFor `posthaste status`, `list`, `show`, `enqueue` and psql in another terminal:\n");
+    say(`  export DATABASE_URL='${connectionString}'`);
+  }
   const example = await exampleCall(emails);
-  if (example) say(`\nTo enqueue a mail: psql ${database.psql}\n\n  ${example}`);
+  if (example) say(`\nTo enqueue a mail: psql "$DATABASE_URL"\n\n  ${example}`);
   say(`\nTemplates are read again when they change: ${emails}\nCtrl-C ends it.\n`);
 }
 
