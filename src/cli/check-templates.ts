@@ -6,7 +6,7 @@ import { asFinding, doubtful, type Finding, fine, wrong } from "./check-findings
 
 /** Compiles every template, renders each with all its samples in all its locales, and looks at what comes out. */
 export async function checkTemplates(config: PosthasteConfig): Promise<readonly Finding[]> {
-  const loaded = await loadTemplates(config.emails).catch(asFinding("templates"));
+  const loaded = await loadTemplates(config.emails, { trial: true }).catch(asFinding("templates"));
   if ("ok" in loaded) return [loaded];
   const templates = loaded.list();
   await loaded.close();

@@ -16,7 +16,7 @@ export async function checkWaiting(
   databaseUrl: string,
 ): Promise<readonly Finding[]> {
   const subject = "waiting mail";
-  const catalog = await loadTemplates(config.emails).catch(asFinding(subject));
+  const catalog = await loadTemplates(config.emails, { trial: true }).catch(asFinding(subject));
   if ("ok" in catalog) return [catalog];
   await catalog.close();
   const pool = createPool({ connectionString: databaseUrl, applicationName: "posthaste check", max: 1 });

@@ -41,7 +41,7 @@ export function registerRender(program: Command): void {
 async function renderSample(config: PosthasteConfig, name: string, options: Options): Promise<Mail> {
   const { loadTemplates } = await import("../templates/load.ts");
   const { createIsolation } = await import("../templates/isolation.ts");
-  const catalog = await loadTemplates(config.emails);
+  const catalog = await loadTemplates(config.emails, { trial: true });
   await catalog.close();
   const template = catalog.get(name);
   if (!template) {

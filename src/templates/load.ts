@@ -6,6 +6,7 @@ import { findTemplateFiles, type TemplateFile } from "./find.ts";
 import { importTemplate } from "./import.ts";
 import { findRawHtml } from "./raw-html.ts";
 import { brokenTemplate, type Template } from "./template.ts";
+import { tryBundles } from "./trial.ts";
 import { watchFiles } from "./watch.ts";
 
 export type { Template } from "./template.ts";
@@ -28,19 +29,20 @@ export interface TemplateCatalog {
  * @param options.watch reads again what changed on disk, until `close`. Default false. What was loaded before stays
  * in memory: for development.
  * @param options.onReload called after each reading that changed the catalogue
+ * @param options.trial run what is new in another process first, so that a module that never ends, or ends its process,
+ * does it there and is broken. Default false: a process that is guarded does without
  * @param options.importing told the name of each template whose module runs, until what it returns is called
  * @throws PosthasteError when the folder cannot be read
  */
 export async function loadTemplates(
   directory: string,
-  options: { watch?: boolean; onReload?: () => void; importing?: Importing } = {},
+  options: { watch?: boolean; onReload?: () => void } & ReadingOptions = {},
 ): Promise<TemplateCatalog> {
   const root = resolve(directory);
   let reading: Reading = { templates: new Map(), inputs: new Set(), at: new Date() };
   // It begins to watch before it reads: what is saved meanwhile is seen.
   const watch = options.watch ? await watchFiles(root, () => reading.inputs, readAgain) : null;
-  const { importing = () => () => undefined } = options;
-  reading = await readAll(root, reading, importing);
+  reading = await readAll(root, reading, options);
   watch?.start();
   return {
     get: (name) => reading.templates.get(name),
@@ -53,7 +55,7 @@ export async function loadTemplates(
 
   async function readAgain(): Promise<void> {
     const before = reading.templates;
-    reading = await readAll(root, reading, importing);
+    reading = await readAll(root, reading, options);
     if (!isSame(before, reading.templates)) options.onReload?.();
   }
 }
@@ -65,9 +67,16 @@ interface Reading {
   readonly at: Date;
 }
 
-type Importing = (template: string) => () => void;
+interface ReadingOptions {
+  readonly trial?: boolean;
+  readonly importing?: (template: string) => () => void;
+}
 
-async function readAll(root: string, before: Reading, importing: Importing): Promise<Reading> {
+async function readAll(
+  root: string,
+  before: Reading,
+  { trial = false, importing }: ReadingOptions,
+): Promise<Reading> {
   const at = new Date();
   const files = await findTemplateFiles(root);
   const bundles = await bundleTemplates(files, root);
@@ -76,19 +85,38 @@ async function readAll(root: string, before: Reading, importing: Importing): Pro
   // Modules are needed on disk only while they are imported.
   const folder = await mkdtemp(join(tmpdir(), "posthaste-templates-"));
   try {
+    if (trial) await sortOutHarmful(files, bundles, before, folder);
     for (const file of files) {
       const bundle = bundles.get(file.name);
       if (!bundle) continue;
       for (const input of "inputs" in bundle ? bundle.inputs : []) inputs.add(input);
       const old = before.templates.get(file.name);
-      const done = importing(file.name);
+      const done = importing?.(file.name);
       templates.set(file.name, await readOne(root, file, bundle, old, join(folder, `${templates.size}.mjs`)));
-      done();
+      done?.();
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
   return { templates, inputs, at };
+}
+
+async function sortOutHarmful(
+  files: readonly TemplateFile[],
+  bundles: Map<string, Bundle | BrokenBundle>,
+  before: Reading,
+  folder: string,
+): Promise<void> {
+  const fresh = new Map<string, Bundle>();
+  for (const [name, bundle] of bundles) {
+    if (!("broken" in bundle) && before.templates.get(name)?.version !== bundle.version)
+      fresh.set(name, bundle);
+  }
+  const harmful = await tryBundles(fresh, folder);
+  for (const { name, shown } of files) {
+    const reason = harmful.get(name);
+    if (reason !== undefined) bundles.set(name, { broken: `${shown}: ${reason}` });
+  }
 }
 
 async function readOne(

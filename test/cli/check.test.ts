@@ -45,22 +45,30 @@ test("check reports everything that is wrong, each on a line of its own, exit co
   assert.equal(run.code, 1);
 });
 
-test("a template whose top level ends the process is named, and neither check nor render looks as if all were well", async (t) => {
+test("a template whose top level loops or ends the process is named, and keeps nobody from the others", async (t) => {
   const directory = folder(t, {
     "graphile.config.mjs": CONFIG,
     "emails/ends.tsx": `process.exit(0); ${WELCOME}`,
+    "emails/loops.tsx": `for (;;); ${WELCOME}`,
+    "emails/throws.tsx": `throw new Error("no stock"); ${WELCOME}`,
     "emails/welcome.tsx": WELCOME,
   });
-  for (const args of [
-    ["check", "--no-connect"],
-    ["render", "welcome", "--text"],
-  ]) {
-    const run = await posthaste(directory, args);
-    assert.deepEqual(
-      [run.code, run.stderr],
-      [1, "posthaste: emails/ends.tsx: its top level ends the process\n"],
-    );
-  }
+  const [check, render, renderLoop] = await Promise.all([
+    posthaste(directory, ["check", "--no-connect"]),
+    posthaste(directory, ["render", "welcome", "--text"]),
+    posthaste(directory, ["render", "loops"]),
+  ]);
+  const loops = "emails/loops.tsx: its top level did not end within 10 s";
+  assert.deepEqual(check.stdout.split("\n").slice(1), [
+    "ERROR template ends: emails/ends.tsx: its top level ends the process",
+    `ERROR template loops: ${loops}`,
+    "ERROR template throws: emails/throws.tsx:1:7: Error: no stock",
+    'ok    template welcome: renders as "Welcome".',
+    "",
+  ]);
+  assert.deepEqual([check.code, check.stderr], [1, ""]);
+  assert.deepEqual([render.code, render.stdout], [0, "Hello Ada\n"]);
+  assert.deepEqual([renderLoop.code, renderLoop.stderr], [1, `posthaste: render_failed: ${loops}\n`]);
 });
 
 test("check --json prints one document and nothing else", async (t) => {

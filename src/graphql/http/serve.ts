@@ -149,7 +149,7 @@ function catalogOnDemand({ emails, watch }: ServeOptions) {
   let catalog: Promise<TemplateCatalog> | undefined;
   return {
     get(): Promise<TemplateCatalog> {
-      catalog ??= loadTemplates(emails, { watch }).catch((error: unknown) => {
+      catalog ??= loadTemplates(emails, { watch, trial: true }).catch((error: unknown) => {
         catalog = undefined;
         throw error;
       });
