@@ -1,8 +1,10 @@
 import type { PosthasteConfig, Timeouts, TransportSettings } from "../config.ts";
+import type { LoadedConfiguration } from "../configuration/load.ts";
 import { checkSchema, schemaError } from "../database/check-schema.ts";
 import { checkServer } from "../database/check-server.ts";
+import { checkedDatabaseUrl, describeDatabase } from "../database/database-url.ts";
 import { createLedger } from "../database/ledger.ts";
-import { connect, createPool, describeDatabase } from "../database/pool.ts";
+import { connect, createPool } from "../database/pool.ts";
 import { PosthasteError } from "../errors.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
 import { judge } from "../transport/verdict.ts";
@@ -11,11 +13,14 @@ import { asFinding, doubtful, type Finding, fine, wrong } from "./check-findings
 import { explained } from "./with-ledger.ts";
 
 /** Connects to the database, and compares its schema with this program's and its environment with the configuration's. */
-export async function checkDatabase(databaseUrl: string | null, environment: string): Promise<Finding> {
+export async function checkDatabase(loaded: LoadedConfiguration): Promise<Finding> {
   const subject = "database";
+  const { databaseUrl, databaseUrlName, config } = loaded;
+  const { environment } = config;
   if (databaseUrl === null)
     return wrong(subject, "There is no DATABASE_URL.", "Set it, or use --no-connect.");
   try {
+    checkedDatabaseUrl(databaseUrl, databaseUrlName);
     const client = await connect({ connectionString: databaseUrl, applicationName: "posthaste check" });
     const outdated = await checkServer(client)
       .then(() => checkSchema(client))

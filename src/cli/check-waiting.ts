@@ -1,6 +1,7 @@
 import type { PosthasteConfig } from "../config.ts";
+import { describeDatabase } from "../database/database-url.ts";
 import { createLedger } from "../database/ledger.ts";
-import { createPool, describeDatabase } from "../database/pool.ts";
+import { createPool } from "../database/pool.ts";
 import type { EmailRow } from "../database/store.ts";
 import { ERROR_CODES } from "../errors.ts";
 import { createIsolation } from "../templates/isolation.ts";

@@ -43,18 +43,26 @@ async function check(command: Command, { connect, database }: Options): Promise<
   const { checkDatabase, checkTransports } = await import("./check-connections.ts");
   const { checkStores } = await import("./check-stores.ts");
   const connections = await Promise.all([
-    checkDatabase(loaded.databaseUrl, loaded.config.environment),
+    checkDatabase(loaded),
     checkTransports(loaded.config),
     checkStores(loaded.config),
   ]);
   return [...configuration, ...templates, ...connections.flat(), ...waiting];
 }
 
-async function checkWaitingMail({ config, databaseUrl }: LoadedConfiguration): Promise<readonly Finding[]> {
-  if (databaseUrl === null) return [wrong("waiting mail", "There is no DATABASE_URL.", "Set it.")];
+async function checkWaitingMail(loaded: LoadedConfiguration): Promise<readonly Finding[]> {
+  const { config, databaseUrl, databaseUrlName } = loaded;
+  const subject = "waiting mail";
+  if (databaseUrl === null) return [wrong(subject, "There is no DATABASE_URL.", "Set it.")];
   const { checkWaiting } = await import("./check-waiting.ts");
-  // What is wrong with the database itself is said by the check of the database.
-  return checkWaiting(config, databaseUrl).catch((error: Error) => [wrong("waiting mail", error.message)]);
+  const { checkedDatabaseUrl } = await import("../database/database-url.ts");
+  const { explained } = await import("./with-ledger.ts");
+  try {
+    return await checkWaiting(config, checkedDatabaseUrl(databaseUrl, databaseUrlName));
+  } catch (error) {
+    const said = await explained(error, databaseUrl, "check");
+    return [wrong(subject, said instanceof Error ? said.message : String(said))];
+  }
 }
 
 async function checkConfiguration(loaded: LoadedConfiguration): Promise<readonly Finding[]> {

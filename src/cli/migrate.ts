@@ -37,10 +37,10 @@ export function registerMigrate(program: Command): void {
         process.stdout.write(await migrationSql({ roles: options.roles, grants }));
         return;
       }
-      const { databaseUrl } = await configurationOf(command, { sends: false });
-      const { requireDatabaseUrl } = await import("../database/pool.ts");
+      const { databaseUrl, databaseUrlName } = await configurationOf(command, { sends: false });
+      const { requireDatabaseUrl } = await import("../database/database-url.ts");
       const { migrate } = await import("../database/migrate.ts");
-      const connectionString = requireDatabaseUrl(databaseUrl ?? "");
+      const connectionString = requireDatabaseUrl(databaseUrl, databaseUrlName);
       const result = await migrate({ connectionString, roles: options.roles, grants }).catch(
         async (error) => {
           const { explained } = await import("./with-ledger.ts");

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { PosthasteConfig } from "../config.ts";
 import { checkSchema, schemaError } from "../database/check-schema.ts";
-import { connect, requireDatabaseUrl } from "../database/pool.ts";
+import { requireDatabaseUrl } from "../database/database-url.ts";
+import { connect } from "../database/pool.ts";
 import { createLog, type Log } from "../log.ts";
 import { guardProcess } from "../worker/own-process.ts";
 import { startWorker, untilSignalled } from "../worker/worker.ts";
@@ -27,9 +28,9 @@ export async function runWorker(command: Command, options: RunOptions): Promise<
   // A signal that comes while the worker starts ends it in good order too.
   const signalled = untilSignalled();
   const configuration = await configurationOf(command, { sends: true });
-  const { preset, databaseUrl } = configuration;
+  const { preset, databaseUrl, databaseUrlName } = configuration;
   const config = withMetricsPort(configuration.config, options.metricsPort);
-  const connectionString = requireDatabaseUrl(databaseUrl ?? "");
+  const connectionString = requireDatabaseUrl(databaseUrl, databaseUrlName);
   const inWords = async (error: unknown): Promise<never> => {
     throw await explained(error, connectionString, command.name());
   };

@@ -44,9 +44,13 @@ export async function serveConfigured(
   as?: "viewer" | "operator",
 ): Promise<HttpServer> {
   const { startHttp } = await import("../graphql/http/serve.ts");
+  const { checkedDatabaseUrl } = await import("../database/database-url.ts");
   return startHttp({
     settings: config.http,
-    connectionString: requireHttpUrl(process.env.POSTHASTE_HTTP_DATABASE_URL),
+    connectionString: checkedDatabaseUrl(
+      requireHttpUrl(process.env.POSTHASTE_HTTP_DATABASE_URL),
+      "POSTHASTE_HTTP_DATABASE_URL",
+    ),
     emails: config.emails,
     watch: config.environment !== "production",
     withoutToken: as === undefined ? null : { role: as, owner: null, subject: `${as} on loopback` },

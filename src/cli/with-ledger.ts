@@ -31,8 +31,8 @@ async function withPool<T>(
   command: Command,
   work: (pool: Pool, schema: SchemaState) => Promise<T>,
 ): Promise<T> {
-  const { createPool, requireDatabaseUrl } = await import("../database/pool.ts");
-  const connectionString = requireDatabaseUrl(await databaseUrlOf(command));
+  const { createPool } = await import("../database/pool.ts");
+  const connectionString = await databaseUrlOf(command);
   const pool = createPool({ connectionString, applicationName: `posthaste ${command.name()}`, max: 1 });
   let schema: SchemaState | null = null;
   try {
@@ -57,7 +57,8 @@ export async function explained(
   if (error instanceof PosthasteError) return error;
   const refused = refusal(error);
   if (refused) return new PosthasteError(refused.sentence, { cause: error });
-  const { connectionError, describeDatabase } = await import("../database/pool.ts");
+  const { connectionError } = await import("../database/pool.ts");
+  const { describeDatabase } = await import("../database/database-url.ts");
   const state = sqlState(error);
   // Functions and columns of this version are missing while the schema is an older one's.
   if (schema !== null && state?.startsWith("42")) {
@@ -78,11 +79,13 @@ export async function explained(
 
 /** An operator must get in even when the configuration file is broken, so it is read only where it is needed. */
 async function databaseUrlOf(command: Command): Promise<string> {
+  const { requireDatabaseUrl } = await import("../database/database-url.ts");
   const { config } = command.optsWithGlobals<{ config?: string }>();
   const { DATABASE_URL } = process.env;
-  if (config === undefined && DATABASE_URL) return DATABASE_URL;
+  if (config === undefined && DATABASE_URL) return requireDatabaseUrl(DATABASE_URL);
   const { configurationOf } = await import("./context.ts");
-  return (await configurationOf(command, { sends: false })).databaseUrl ?? "";
+  const { databaseUrl, databaseUrlName } = await configurationOf(command, { sends: false });
+  return requireDatabaseUrl(databaseUrl, databaseUrlName);
 }
 
 /** An older schema is let pass: in a rolling deploy, or when `migrate` is what failed, an operator must see and act all the same. */

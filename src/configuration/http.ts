@@ -1,6 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import type { HttpSettings, TokenSettings } from "../config.ts";
-import { integer, type Rule, text } from "./rules.ts";
+import { masked } from "./masked.ts";
+import { integer, problemWith, type Rule, shown, text } from "./rules.ts";
 import type { Section } from "./section.ts";
 
 /** Reads `posthaste.http`. Secrets are never shown in a problem. */
@@ -33,7 +34,7 @@ function readTokens(
     const value = variables[variable];
     if (!value) return inFile === null ? [] : [{ name: `posthaste.http.tokens.${option}`, key: key(inFile) }];
     const read = rule.read(value);
-    if (read === undefined) problems.push(`${variable} must be ${rule.expected}.`);
+    if (read === undefined) problems.push(problemWith(variable, rule, value));
     return [{ name: variable, key: key(read ?? "") }];
   });
   const [first, second] = given;
@@ -80,6 +81,7 @@ const publicKey: Rule<string> = {
 
 const jwksUrl: Rule<string> = {
   expected: "an https:// URL (http:// only on loopback)",
+  show: (value) => (typeof value === "string" ? masked(value) : shown(value)),
   read: (value) => {
     if (typeof value !== "string" || !URL.canParse(value)) return undefined;
     const { protocol, hostname } = new URL(value);

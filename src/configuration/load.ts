@@ -35,6 +35,8 @@ export interface LoadedConfiguration {
   readonly preset: GraphileConfig.ResolvedPreset | null;
   /** Connection string: DATABASE_URL, else `worker.connectionString` of the file; null without either. */
   readonly databaseUrl: string | null;
+  /** Where it was said: `DATABASE_URL`, or the place in the file. */
+  readonly databaseUrlName: string;
   /** Absolute path of the configuration file; null when the environment alone configures. */
   readonly file: string | null;
   /** Each one sentence; empty when all is well. */
@@ -70,8 +72,15 @@ export async function readConfiguration(options: LoadOptions = {}): Promise<Load
     sends: options.sends ?? true,
   });
   const scope = misspeltScope(preset);
-  const databaseUrl = environment.DATABASE_URL || preset?.worker?.connectionString || null;
-  return { config, preset, databaseUrl, file, problems: [...scope, ...problems] };
+  const inFile = preset?.worker?.connectionString || null;
+  return {
+    config,
+    preset,
+    databaseUrl: environment.DATABASE_URL || inFile,
+    databaseUrlName: environment.DATABASE_URL || inFile === null ? "DATABASE_URL" : "worker.connectionString",
+    file,
+    problems: [...scope, ...problems],
+  };
 }
 
 /** A misspelt scope would be nobody's, and all that is in it would be left out silently. */

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { PosthasteError } from "../errors.ts";
+import { describeDatabase } from "./database-url.ts";
 import { giveUpWhenSilent, keepAsking } from "./patience.ts";
 
 /** One connection. */
@@ -48,7 +49,6 @@ export async function connect(options: {
   applicationName: string;
   patience?: number | undefined;
 }): Promise<pg.Client> {
-  checkedUrl(options.connectionString);
   const client = new pg.Client({
     connectionString: options.connectionString,
     application_name: options.applicationName,
@@ -66,64 +66,36 @@ export async function connect(options: {
   }
 }
 
-/** DATABASE_URL, or a PosthasteError that says that it is needed. */
-export function requireDatabaseUrl(url: string | undefined = process.env.DATABASE_URL): string {
-  if (url) return checkedUrl(url);
-  throw new PosthasteError(
-    "There is no DATABASE_URL: set it to the database that holds your application's data, e.g. postgres://user@localhost/shop.",
-    { exitCode: 2 },
-  );
-}
-
-/** A URL of another kind would be taken for who knows what by the driver. */
-function checkedUrl(url: string): string {
-  if (/^(postgres(ql)?:\/\/|socket:|\/)/i.test(url)) return url;
-  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url)?.[0];
-  const found = scheme === undefined ? "it has no such beginning" : `it begins with ${scheme}`;
-  throw new PosthasteError(
-    `The URL of the database (DATABASE_URL) must begin with postgres://, e.g. postgres://user@localhost/shop; ${found}.`,
-    { exitCode: 2 },
-  );
-}
-
-/** Says in one sentence why there is no connection, without the password. Not about connecting: the error itself. */
-export function connectionError(error: unknown, connectionString: string): unknown {
+/**
+ * Says in one sentence why there is no connection, without the password. Not about connecting: the error itself.
+ * @param name of the URL, where there is more than one
+ */
+export function connectionError(error: unknown, connectionString: string, name?: string): unknown {
   const { code, message } = flatten(error);
   const where = describeDatabase(connectionString);
   const advice = ADVICE[code] ?? (/timeout/i.test(message) ? ADVICE.ETIMEDOUT : undefined);
   if (!advice && !code.startsWith("28") && !code.startsWith("08")) return error;
   return new PosthasteError(
-    `Cannot connect to PostgreSQL at ${where}: ${message}. ${advice ?? ADVICE["28P01"]}`,
+    `Cannot connect to PostgreSQL at ${where}${name ? ` (${name})` : ""}: ${message}. ${advice ?? ADVICE["28P01"]}`,
     {
       cause: error,
     },
   );
 }
 
-/** `host:port/database`: what may be printed of a connection string. */
-export function describeDatabase(connectionString: string): string {
-  try {
-    const url = new URL(connectionString);
-    const host = url.hostname || url.searchParams.get("host") || "localhost";
-    return `${host}:${url.port || "5432"}${url.pathname}`;
-  } catch {
-    return "the given DATABASE_URL";
-  }
-}
-
 /** Milliseconds. A host that drops packets would otherwise be waited for for minutes. */
 const CONNECT_TIMEOUT = 10_000;
 
 const ADVICE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "Is the server running, and are host and port of DATABASE_URL right?",
+  ECONNREFUSED: "Is the server running, and are host and port of its URL right?",
   ECONNRESET: "The server closed the connection: does it expect TLS (sslmode), and is it starting up?",
-  ENOTFOUND: "Is the host of DATABASE_URL spelt right?",
+  ENOTFOUND: "Is the host of its URL spelt right?",
   EAI_AGAIN: "The host name could not be looked up: is the network there?",
   ENOENT: "There is no such socket: is the server running?",
-  ETIMEDOUT: "Is the host of DATABASE_URL right, and does a firewall let the connection through?",
-  EHOSTUNREACH: "Is the host of DATABASE_URL right, and is the network there?",
-  "28P01": "Are user and password of DATABASE_URL right?",
-  "3D000": "Create the database, or correct its name in DATABASE_URL.",
+  ETIMEDOUT: "Is the host of its URL right, and does a firewall let the connection through?",
+  EHOSTUNREACH: "Is the host of its URL right, and is the network there?",
+  "28P01": "Are user and password of its URL right?",
+  "3D000": "Create the database, or correct its name in the URL.",
   "53300": "Its connections are used up: raise max_connections, or let fewer processes connect.",
   "57P03": "It is starting up or shutting down: try again in a moment.",
 };

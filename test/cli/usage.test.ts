@@ -80,17 +80,42 @@ test("an operator gets in although the configuration file is broken", async (t) 
   assert.match(run.stderr, /^posthaste: Cannot connect to PostgreSQL/);
 });
 
-test("a URL of another kind of database is refused, without its password", async (t) => {
-  for (const [url, found] of [
-    ["mysql://shop:hunter2@db.example/shop", "it begins with mysql://"],
-    ["shop:hunter2@localhost/shop", "it has no such beginning"],
-  ] as const) {
-    const run = await posthaste(folder(t, {}), ["status"], { DATABASE_URL: url });
-    assert.match(run.stderr, /^posthaste: .*DATABASE_URL\) must begin with postgres:\/\/, .*\n$/);
-    assert.ok(run.stderr.includes(found), run.stderr);
-    assert.doesNotMatch(run.stderr, /hunter2/);
-    assert.equal(run.code, 2);
-  }
+test("a URL that cannot be one of PostgreSQL is wrong usage that names where it was said, without its password", async (t) => {
+  const directory = folder(t, {
+    "emails/welcome.tsx": "",
+    "file.mjs": `export default { worker: { connectionString: "mysql://shop:hunter2@db.example/shop" } };`,
+  });
+  const http = { POSTHASTE_JWT_SECRET: "x".repeat(40) };
+  const broken = "postgres://shop:hunter2@db.example:99999/shop";
+  const cases: readonly (readonly [string, Record<string, string>, RegExp])[] = [
+    [
+      "status",
+      { DATABASE_URL: "mysql://shop:hunter2@db.example/shop" },
+      /^DATABASE_URL must .*; it begins with mysql:\/\/\.$/,
+    ],
+    [
+      "list",
+      { DATABASE_URL: "shop:hunter2@localhost/shop" },
+      /^DATABASE_URL must .*; it has no such beginning\.$/,
+    ],
+    [
+      "migrate",
+      { DATABASE_URL: broken },
+      /^DATABASE_URL must .*; received "postgres:\/\/\*\*\*@db\.example:99999"\.$/,
+    ],
+    ["serve", { ...http, POSTHASTE_HTTP_DATABASE_URL: broken }, /^POSTHASTE_HTTP_DATABASE_URL must be a URL/],
+    ["status --config file.mjs", {}, /^worker\.connectionString must begin .*; it begins with mysql/],
+    ["dev", { DATABASE_URL: broken }, /DATABASE_URL must be a URL/],
+  ];
+  await eachOf(cases, async ([line, environment, message]) => {
+    const run = await posthaste(directory, line.split(" "), environment);
+    assert.match(run.stderr.replace(/^posthaste: /, "").trimEnd(), message, line);
+    assert.doesNotMatch(run.stdout + run.stderr, /hunter2/);
+    assert.equal(run.code, 2, line);
+  });
+  const check = await posthaste(directory, ["check", "--no-connect", "--database"], { DATABASE_URL: broken });
+  assert.match(check.stdout, /^ERROR waiting mail: DATABASE_URL must be a URL/m);
+  assert.doesNotMatch(check.stdout, /hunter2/);
 });
 
 test("without DATABASE_URL an operator's command takes the database that the configuration names", async (t) => {

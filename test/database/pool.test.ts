@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { connect, createPool, describeDatabase, requireDatabaseUrl } from "../../src/database/pool.ts";
+import { checkedDatabaseUrl, describeDatabase, requireDatabaseUrl } from "../../src/database/database-url.ts";
+import { connect, createPool } from "../../src/database/pool.ts";
 import { createTestDatabase } from "../database.ts";
 
 const applicationName = "test";
@@ -9,6 +10,44 @@ const applicationName = "test";
 test("without DATABASE_URL the error says what to set", () => {
   assert.throws(() => requireDatabaseUrl(""), { exitCode: 2, message: /There is no DATABASE_URL: set it/ });
   assert.equal(requireDatabaseUrl("postgres:///shop"), "postgres:///shop");
+});
+
+test("a URL that the driver cannot use is refused with the rule and without its secrets", () => {
+  for (const url of [
+    "postgres://h.example:99999/shop",
+    "postgres://h.example:abc/shop",
+    "postgres://:5432/shop",
+    "postgres://shop:hunter2@:5432/shop",
+    "postgres://shop:hunter2%FF@h.example/shop",
+    "postgres://shop:hun#ter2@h.example/shop",
+    "postgres://shop:hun/ter2@h.example/shop",
+    "postgres://shop:hunter2@h example/shop",
+    "postgres://shop:hunter2@h.example/shop?port=hunter2",
+    "postgres://shop:hunter2@h.example:0/shop",
+  ]) {
+    assert.throws(
+      () => checkedDatabaseUrl(url, "SOME_URL"),
+      (error: Error & { exitCode?: number }) => {
+        assert.match(error.message, /^SOME_URL must be a URL such as .*; received "postgres:\/\/[^"]*"\.$/);
+        assert.doesNotMatch(error.message, /hun|ter2/);
+        return error.exitCode === 2;
+      },
+      url,
+    );
+  }
+  assert.throws(() => checkedDatabaseUrl("postgres://h/shop?sslrootcert=/no/such.pem", "SOME_URL"), {
+    exitCode: 2,
+    message: /^SOME_URL names a file that cannot be read: .*\/no\/such\.pem/,
+  });
+  for (const url of [
+    "postgres:///shop",
+    "postgresql://shop@/shop",
+    "postgres://shop:p%20w@h.example/shop?host=/run/postgresql",
+    "postgres://[::1]:5433/shop?sslmode=disable",
+    "socket:/run/postgresql?db=shop",
+    "/run/postgresql shop",
+  ])
+    assert.equal(checkedDatabaseUrl(url, "SOME_URL"), url);
 });
 
 test("a connection that fails says where and why, and keeps the password to itself", async (t) => {
@@ -45,7 +84,7 @@ test("what is printed of a connection string is host, port and database", () => 
     "db.example:6432/shop",
   );
   assert.equal(describeDatabase("postgres:///shop?host=/run/postgresql"), "/run/postgresql:5432/shop");
-  assert.equal(describeDatabase("not a url: secret"), "the given DATABASE_URL");
+  assert.equal(describeDatabase("not a url: secret"), "the given URL");
 });
 
 test("a pool outlives its connections, idle and checked out", async (t) => {

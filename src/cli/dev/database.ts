@@ -1,10 +1,11 @@
 import { relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { checkSchema } from "../../database/check-schema.ts";
+import { checkedDatabaseUrl, describeDatabase } from "../../database/database-url.ts";
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from "../../database/embedded.ts";
 import { createLedger } from "../../database/ledger.ts";
 import { migrate } from "../../database/migrate.ts";
-import { connect, createPool, describeDatabase } from "../../database/pool.ts";
+import { connect, createPool } from "../../database/pool.ts";
 import { PosthasteError } from "../../errors.ts";
 import type { Teardown } from "../teardown.ts";
 import { freePort } from "./free-port.ts";
@@ -22,6 +23,8 @@ export interface DevDatabase {
 export interface DevDatabaseOptions {
   /** The one to use; null: an embedded one. */
   readonly databaseUrl: string | null;
+  /** Where it was said. */
+  readonly databaseUrlName: string;
   /** Folder of the embedded one, kept. */
   readonly directory: string;
   /** First port that is tried for the embedded one. */
@@ -38,12 +41,13 @@ export interface DevDatabaseOptions {
  * sends to the catcher would take production's mail away from the people it is for
  */
 export async function openDatabase(options: DevDatabaseOptions): Promise<DevDatabase> {
-  const { databaseUrl, directory, environment, announce, teardown } = options;
+  const { databaseUrl, databaseUrlName, directory, environment, announce, teardown } = options;
   if (databaseUrl !== null) {
+    checkedDatabaseUrl(databaseUrl, databaseUrlName);
     const isNew = await checkEnvironment(databaseUrl, environment);
     await migrate({ connectionString: databaseUrl });
     if (isNew) await withLedger(databaseUrl, (ledger) => ledger.configure("environment", environment));
-    const shown = `${describeDatabase(databaseUrl)}   yours (DATABASE_URL)`;
+    const shown = `${describeDatabase(databaseUrl)}   yours (${databaseUrlName})`;
     return { connectionString: databaseUrl, shown, embedded: false };
   }
   const embedded = await startKept({ directory, port: await freePort(options.port), announce });

@@ -46,6 +46,7 @@ async function start(
   const environment = developmentConfig(loaded.config, "", home).environment;
   const database = await openDatabase({
     databaseUrl: loaded.databaseUrl,
+    databaseUrlName: loaded.databaseUrlName,
     directory: join(home, "postgres"),
     port: PORTS.database,
     environment,

@@ -115,7 +115,7 @@ export async function startHttp(options: ServeOptions): Promise<HttpServer> {
     };
   } catch (error) {
     await stop();
-    throw connectionError(error, connectionString);
+    throw connectionError(error, connectionString, "POSTHASTE_HTTP_DATABASE_URL");
   }
 }
 
