@@ -1,4 +1,5 @@
 import type { Timeouts } from "../config.ts";
+import type { Mask } from "./mask.ts";
 import { type Failure, failure, type Phase, parseReply, type Reply } from "./report.ts";
 
 /** Octets that a server may send before one reply is whole. RFC 5321 4.5.3.1.5 gives a line 512. */
@@ -38,6 +39,7 @@ export class Dialogue {
     fatal: ignore,
   };
   readonly #timeouts: Timeouts;
+  readonly #mask: Mask;
   readonly #on: { fail(reason: Failure): void; said(): void };
   readonly #unanswered: string[] = [];
   #clock: NodeJS.Timeout | undefined;
@@ -46,9 +48,10 @@ export class Dialogue {
   /** Octets since the last reply. */
   #octets = 0;
 
-  /** `fail` is told what ends the session, `said` that a command goes out. */
-  constructor(timeouts: Timeouts, on: { fail(reason: Failure): void; said(): void }) {
+  /** `mask` is for what the server says, `fail` is told what ends the session, `said` that a command goes out. */
+  constructor(timeouts: Timeouts, mask: Mask, on: { fail(reason: Failure): void; said(): void }) {
     this.#timeouts = timeouts;
+    this.#mask = mask;
     this.#on = on;
   }
 
@@ -104,15 +107,15 @@ export class Dialogue {
     this.#octets = 0;
     const verb = this.#unanswered.shift();
     if (!isReply(line, verb === "DATA" || verb === "AUTH" || verb === "")) {
-      const said = parseReply(line).text || "nothing to read";
+      const said = parseReply(line, this.#mask).text || "nothing to read";
       this.#on.fail(failure("protocol", "EPROTOCOL", `The server answered with no reply of SMTP: ${said}`));
       return;
     }
     this.#closing ||= line.startsWith("421");
     if (verb === "EHLO") this.ehlo = line;
-    else if (verb === "MAIL") this.mail = parseReply(line);
-    else if (verb === "RCPT") this.rcpt.push(parseReply(line));
-    else if (verb === "DATA") this.data = parseReply(line);
+    else if (verb === "MAIL") this.mail = parseReply(line, this.#mask);
+    else if (verb === "RCPT") this.rcpt.push(parseReply(line, this.#mask));
+    else if (verb === "DATA") this.data = parseReply(line, this.#mask);
     const [next] = this.#unanswered;
     if (next !== undefined && !this.#closing) this.#await(next);
     // Answered "go ahead": the handshake follows, which is no command.

@@ -1,3 +1,4 @@
+import type { Mask } from "./mask.ts";
 import { type Failure, failure, type Phase, parseReply } from "./report.ts";
 
 /** The fields of nodemailer's errors that say what happened. */
@@ -12,12 +13,15 @@ interface SmtpError extends Error {
 const NEEDS_A_HUMAN =
   /CERT|ISSUER|SELF_SIGNED|CRL_|INVALID_(CA|PURPOSE)|PATH_LENGTH|HOSTNAME|WRONG_VERSION_NUMBER/;
 
-/** What nodemailer's error means; only the phase tells a wrong password from a lost connection. */
-export function readError(error: SmtpError, phase: Phase): Failure {
-  const reply = error.response ? parseReply(error.response) : null;
+/**
+ * What nodemailer's error means; only the phase tells a wrong password from a lost connection. Its message repeats what the
+ * server said, so `mask` takes the credentials out of both.
+ */
+export function readError(error: SmtpError, phase: Phase, mask: Mask): Failure {
+  const reply = error.response ? parseReply(error.response, mask) : null;
   const code = error.code ?? "ESOCKET";
-  const base = failure("connection", code, error.message);
-  if (phase === "tls") return tlsFailure(error, reply);
+  const base = failure("connection", code, mask(error.message));
+  if (phase === "tls") return tlsFailure(error, reply, mask);
   if (phase === "auth" && (reply || code === "EAUTH")) return { ...base, reply, kind: "auth" };
   if (reply?.code && reply.code >= 400) {
     const greeting = error.message.startsWith("Invalid greeting");
@@ -36,14 +40,18 @@ const NO_TLS = failure(
 );
 
 /** A failure of the handshake or of STARTTLS. */
-export function tlsFailure(error: SmtpError, reply: Failure["reply"] = null): Failure {
+export function tlsFailure(
+  error: SmtpError,
+  reply: Failure["reply"] = null,
+  mask: Mask = (text) => text,
+): Failure {
   const code = error.originalCode ?? error.code ?? "ETLS";
   if (/WRONG_VERSION_NUMBER|wrong version number/.test(`${code} ${error.message}`))
     return { ...NO_TLS, reply };
   const described = failure(
     "tls",
     NEEDS_A_HUMAN.test(code) ? "ECERTIFICATE" : code,
-    `${error.message} (${code})`,
+    mask(`${error.message} (${code})`),
   );
   return { ...described, reply };
 }

@@ -1,3 +1,5 @@
+import type { Mask } from "./mask.ts";
+
 /** How far a send got. The greeting and EHLO belong to `connect`, the body to `data`. */
 export type Phase = "connect" | "tls" | "auth" | "mail" | "rcpt" | "data" | "final_dot";
 
@@ -7,7 +9,7 @@ export interface Reply {
   readonly code: number | null;
   /** Enhanced status code (RFC 3463), e.g. `5.1.1`; its class always agrees with `code`. */
   readonly enhanced: string | null;
-  /** The text after the codes: lines joined, control characters stripped, local parts of addresses masked, at most 500 characters. */
+  /** The text after the codes: lines joined, control characters stripped, credentials and local parts of addresses masked, at most 500 characters. */
   readonly text: string;
 }
 
@@ -64,10 +66,10 @@ export function failure(kind: Failure["kind"], code: string, message: string): F
   return { reply: null, kind, code, message: tidy(message) };
 }
 
-/** Reads a reply of one or more lines. */
-export function parseReply(raw: string): Reply {
+/** Reads a reply of one or more lines. What `mask` takes out of its text is taken out before anything is cut off. */
+export function parseReply(raw: string, mask: Mask = (text) => text): Reply {
   const code = /^[1-9]\d\d(?=[\s-]|$)/.exec(raw)?.[0];
-  if (code === undefined) return { code: null, enhanced: null, text: tidy(raw) };
+  if (code === undefined) return { code: null, enhanced: null, text: tidy(mask(raw)) };
   const bare = raw.slice(0, 4000).replace(/^\d{3}[ -]?/gm, "");
   const written = /^([245])\.(\d{1,3}\.\d{1,3})(?=\s|$)/.exec(bare);
   // Where the two codes disagree, the basic one is right (Postfix does the same): keep its class alone.
@@ -75,7 +77,7 @@ export function parseReply(raw: string): Reply {
   const text = written
     ? bare.replaceAll(new RegExp(`^${written[0].replaceAll(".", "\\.")}\\s?`, "gm"), "")
     : bare;
-  return { code: Number(code), enhanced, text: tidy(text) };
+  return { code: Number(code), enhanced, text: tidy(mask(text)) };
 }
 
 /** `550 5.1.1 No such user`, for operators and for provider_response. */

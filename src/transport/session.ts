@@ -4,6 +4,7 @@ import type { Timeouts } from "../config.ts";
 import { Dialogue } from "./dialogue.ts";
 import { readError } from "./failures.ts";
 import { refuseLogin } from "./login.ts";
+import { type Mask, maskOf } from "./mask.ts";
 import { type Failure, failure, type Phase } from "./report.ts";
 import type { ServerSettings } from "./settings.ts";
 import { openSocket } from "./socket.ts";
@@ -23,6 +24,8 @@ const CLOSED = failure("connection", "ECONNECTION", "The server closed the conne
  */
 export class Session {
   readonly dialogue: Dialogue;
+  /** For what the server says. */
+  readonly mask: Mask;
   /** Transactions begun on it. */
   uses = 0;
   /** A transaction was left half-way, so RSET comes before the next one. */
@@ -41,7 +44,8 @@ export class Session {
   constructor(settings: ServerSettings, timeouts: Timeouts) {
     this.#settings = settings;
     this.#connectTimeout = timeouts.connect;
-    this.dialogue = new Dialogue(timeouts, {
+    this.mask = maskOf(settings.auth);
+    this.dialogue = new Dialogue(timeouts, this.mask, {
       fail: (reason) => this.fail(reason),
       said: () => this.#count(),
     });
@@ -85,7 +89,7 @@ export class Session {
   reset(signal?: AbortSignal): Promise<StepOutcome<void>> {
     return this.step<void>(signal, (done) => {
       this.dialogue.begin();
-      this.smtp.reset((error) => (error ? this.fail(readError(error, this.phase)) : done()));
+      this.smtp.reset((error) => (error ? this.fail(readError(error, this.phase, this.mask)) : done()));
     });
   }
 
@@ -157,13 +161,13 @@ export class Session {
     });
     this.#smtp = smtp;
     this.dialogue.phase = "connect";
-    smtp.on("error", (error) => this.fail(readError(error, this.phase)));
+    smtp.on("error", (error) => this.fail(readError(error, this.phase, this.mask)));
     // After a 421 nodemailer says "end" first and the reason right after.
     smtp.on("end", () => queueMicrotask(() => this.fail(CLOSED)));
     this.dialogue.start("greeting", "no greeting");
     // Only a silent close before the greeting comes by the callback; the rest comes by the error event.
     smtp.connect((error) =>
-      error ? this.fail(readError(error, this.phase)) : this.#login(smtp, socket, done),
+      error ? this.fail(readError(error, this.phase, this.mask)) : this.#login(smtp, socket, done),
     );
     // nodemailer listens from its next turn on; whoever listens before it would take the greeting from it.
     setImmediate(() => this.#count());
@@ -185,7 +189,7 @@ export class Session {
       this.dialogue.phase = "auth";
       const credentials = { user: auth.user, pass: auth.pass };
       const login = { ...credentials, credentials, method: auth.method ?? false } as const;
-      smtp.login(login, (error) => (error ? this.fail(readError(error, this.phase)) : done()));
+      smtp.login(login, (error) => (error ? this.fail(readError(error, this.phase, this.mask)) : done()));
     } else done();
   }
 }

@@ -132,12 +132,12 @@ async function speak(
     session.smtp.send(envelope, body, (error, info) => {
       const begun = dialogue.data?.code === 354;
       if (error) {
-        const reason = readError(error, session.phase);
+        const reason = readError(error, session.phase, session.mask);
         // A reply in the middle of the body leaves the session between two states, a 421 leaves none.
         const over = (begun && !handedOver) || reason.kind !== "reply" || reason.reply?.code === 421;
         if (over) session.fail(reason);
         else done({ failure: reason });
-      } else if (handedOver) done({ reply: parseReply(info?.response ?? "") });
+      } else if (handedOver) done({ reply: parseReply(info?.response ?? "", session.mask) });
       else
         session.fail(failure("protocol", "EPROTOCOL", "The server accepted a message that had not ended."));
     });
