@@ -38,6 +38,10 @@ export const EVENTS = {
     text: "The journal cannot be written; outcomes are kept in memory alone.",
     limited: true,
   },
+  outcomes_lost: {
+    level: "error",
+    text: "These were accepted, and neither the database nor the journal could be written: they will be sent again, flagged.",
+  },
   claim_failed: { level: "error", text: "Mail cannot be claimed; will be tried again.", limited: true },
   renewal_failed: { level: "error", text: "Leases cannot be renewed; will be tried again.", limited: true },
   maintenance_failed: { level: "error", text: "Maintenance failed; will be tried again.", limited: true },

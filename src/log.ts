@@ -5,6 +5,8 @@ import { EVENTS, type EventKind, type EventName } from "./log-events.ts";
 export interface LogFields {
   /** Id of the mail. */
   readonly id?: string;
+  /** Ids of several mails. */
+  readonly ids?: readonly string[];
   /** Its idempotency key. */
   readonly key?: string | null;
   readonly template?: string;

@@ -9,11 +9,11 @@ export function registerCheck(program: Command): void {
   program
     .command("check")
     .description(
-      "Validates the configuration, the database, every template with its samples, the transports and the stores.",
+      "Validates the configuration, the database, every template with its samples, the transports, the stores and the journal.",
     )
     .option(
       "--no-connect",
-      "leave out what the machine must have: the database, the transports and the stores",
+      "leave out what the machine must have: the database, the transports, the stores and the journal",
     )
     .option("--database", "also render the mail that waits in the database, and list what no longer fits")
     .option("--json", "print one JSON document")
@@ -42,10 +42,12 @@ async function check(command: Command, { connect, database }: Options): Promise<
   if (!connect) return [...configuration, ...templates, ...waiting];
   const { checkDatabase, checkTransports } = await import("./check-connections.ts");
   const { checkStores } = await import("./check-stores.ts");
+  const { checkJournal } = await import("./check-journal.ts");
   const connections = await Promise.all([
     checkDatabase(loaded),
     checkTransports(loaded.config),
     checkStores(loaded.config),
+    checkJournal(loaded.config),
   ]);
   return [...configuration, ...templates, ...connections.flat(), ...waiting];
 }

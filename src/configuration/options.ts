@@ -16,7 +16,8 @@ export interface PosthasteOptions {
   emails?: string | undefined;
   /**
    * Folder for what the database could not take: a mail that the server accepted while PostgreSQL was away is noted here
-   * and recorded later. Relative to the configuration file; must outlive the process. Default `./.posthaste/journal`.
+   * and recorded later. Relative to the configuration file; must outlive the process. A worker that cannot write there does
+   * not start. Default `./.posthaste/journal`.
    */
   journal?: string | undefined;
   /**

@@ -13,11 +13,11 @@ import { createBreaker } from "./breaker.ts";
 import { createDeliver, type Deliver } from "./deliver.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { checkIdentity } from "./identity.ts";
-import { createJournal, replayJournals } from "./journal.ts";
 import { createLeases, patienceFor } from "./leases.ts";
 import { startLoop } from "./loop.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createMeasuring } from "./measuring.ts";
+import { openJournal } from "./open-journal.ts";
 import { loadCatalog, published } from "./published-templates.ts";
 import { createPurger } from "./purger.ts";
 import { createRecorder } from "./recorder.ts";
@@ -46,9 +46,9 @@ export interface Engine {
   purge(): void;
   /**
    * Claims no more, waits for what is being sent, gives back what was not handed over when `shutdownGrace` is over, and
-   * closes every connection.
+   * closes every connection. Resolves with whether all that the mail servers accepted is on record.
    */
-  stop(): Promise<void>;
+  stop(): Promise<boolean>;
 }
 
 /** What an engine is made of. */
@@ -92,13 +92,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   try {
     await measuring.serve();
     const installation = await checkIdentity(store, config, log);
-    const replayed = await replayJournals({
-      directory: config.journal,
-      installation,
-      write: (outcomes) => store.recordOutcomes(outcomes),
-      onError: said("outcome_kept"),
-    });
-    if (replayed > 0) log("outcomes_replayed", { count: replayed });
+    const journal = await openJournal({ directory: config.journal, worker: id, installation, store, log });
 
     const liveness = await keepRegistered({ id, config, connectionString, catalog, log });
 
@@ -109,12 +103,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     });
     const recorder = createRecorder({
       write: store.recordOutcomes,
-      journal: createJournal({
-        directory: config.journal,
-        worker: id,
-        installation,
-        onError: said("journal_failed"),
-      }),
+      journal,
       keepFor: config.lease * 2,
       onError: said("outcome_kept"),
       onWritten: (recorded, outcome) => reportOutcome(log, instruments, recorded, outcome),
@@ -193,6 +182,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       purge: purger.start,
       async stop() {
         stopping = true;
+        const until = performance.now() + config.shutdownGrace;
         const probed = probes.close();
         await Promise.all([
           settle(sending, leases, config.shutdownGrace),
@@ -201,13 +191,16 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
           purger.close(),
         ]);
         leases.close();
-        await recorder.close();
+        const lost = await recorder.close(until);
+        if (lost.length > 0)
+          log("outcomes_lost", { count: lost.length, ids: lost.map((outcome) => outcome.id) });
         await allEnd([probed, ...[...transports.values()].map((transport) => transport.close())]);
         await catalog.close();
         await liveness.close();
         await measuring.close();
         await files.close();
         await pool.end();
+        return lost.length === 0;
       },
     };
   } catch (error) {

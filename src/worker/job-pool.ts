@@ -4,6 +4,7 @@ import { Logger, type ParsedCronItem, run, type WorkerEvents, type WorkerPool } 
 import { createPool } from "../database/pool.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Engine } from "./engine.ts";
+import { allEnd } from "./settle.ts";
 
 /** Graphile Worker, kept running. */
 export interface JobPool {
@@ -104,10 +105,8 @@ export function keepJobPool(options: {
     // process. Whether Graphile Worker ever comes to an end with this is not waited for.
     if (!stopping.signal.aborted) runner.stop().catch(() => undefined);
     options.engine.detachPool();
-    const closed = Promise.race([
-      released.then(() => connections.end()),
-      delay(LAST_WORDS, undefined, { ref: false }),
-    ]);
+    // A clock that holds the process: without one it would end before its time when nothing else does, with code 13.
+    const closed = allEnd([released.then(() => connections.end())], LAST_WORDS);
     if (stopping.signal.aborted) return void (await closed);
     options.log("worker_restarted");
     const id = (pool as WorkerPool | null)?.id;
@@ -123,16 +122,19 @@ export function keepJobPool(options: {
 }
 
 function endOf(events: WorkerEvents): Promise<void> {
-  return new Promise((resolve) => {
-    for (const event of [
-      "pool:gracefulShutdown:complete",
-      "pool:forcefulShutdown:complete",
-      "pool:forcefulShutdown:error",
-    ] as const) {
-      events.once(event, () => resolve());
-    }
-    events.once("pool:fatalError", () => setTimeout(resolve, LAST_WORDS).unref());
+  const { promise, resolve } = Promise.withResolvers<void>();
+  for (const event of [
+    "pool:gracefulShutdown:complete",
+    "pool:forcefulShutdown:complete",
+    "pool:forcefulShutdown:error",
+  ] as const) {
+    events.once(event, () => resolve());
+  }
+  let timer: NodeJS.Timeout | undefined;
+  events.once("pool:fatalError", () => {
+    timer = setTimeout(resolve, LAST_WORDS);
   });
+  return promise.finally(() => clearTimeout(timer));
 }
 
 /**

@@ -4,8 +4,13 @@ import type { Outcome } from "../database/store.ts";
 
 /** Keeps acceptances on disk while the database cannot take them. */
 export interface Journal {
-  /** Appends and syncs; gives up quietly after telling `onError`, because the process still holds the outcome. */
+  /**
+   * Appends and syncs, unless it is there; gives up quietly after telling `onError`, because the process still holds the
+   * outcome.
+   */
   keep(outcome: Outcome): Promise<void>;
+  /** Whether it is on disk. */
+  holds(outcome: Outcome): boolean;
   /** It is written to the database now. */
   settle(outcome: Outcome): Promise<void>;
 }
@@ -38,25 +43,32 @@ export function createJournal(options: {
   return {
     keep: (outcome) =>
       inTurn(async () => {
+        if (kept.has(outcome.token)) return;
         await mkdir(options.directory, { recursive: true, mode: 0o700 });
-        const handle = await open(file, "a", 0o600);
-        try {
-          const line: Line = {
-            installation: options.installation,
-            outcome: { ...outcome, error_message: null, subject: null },
-          };
-          await handle.appendFile(`${JSON.stringify(line)}\n`);
-          await handle.sync();
-        } finally {
-          await handle.close();
-        }
+        const line: Line = {
+          installation: options.installation,
+          outcome: { ...outcome, error_message: null, subject: null },
+        };
+        await append(file, `${JSON.stringify(line)}\n`);
         kept.add(outcome.token);
       }),
+    holds: ({ token }) => kept.has(token),
     settle: (outcome) =>
       inTurn(async () => {
         if (kept.delete(outcome.token) && kept.size === 0) await unlink(file);
       }),
   };
+}
+
+/** Appends a line and syncs. A half one of an earlier try, when the disk was full, must not spoil it; an empty one is none. */
+export async function append(file: string, line: string): Promise<void> {
+  const handle = await open(file, "a", 0o600);
+  try {
+    await handle.appendFile(`\n${line}`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /**

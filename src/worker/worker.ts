@@ -12,7 +12,7 @@ import { provideEngine } from "./send-email.ts";
 /** A worker process's work. */
 export interface Worker {
   readonly engine: Engine;
-  /** Takes no new mail, ends what is under way within `shutdownGrace`, and closes everything. */
+  /** Takes no new mail, ends what is under way within `shutdownGrace`, and closes everything. The exit code is 1 when an acceptance is lost. */
   stop(): Promise<void>;
 }
 
@@ -64,7 +64,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     engine,
     async stop() {
       log("worker_stopping");
-      await Promise.all([jobs.stop(), engine.stop()]);
+      const [, recorded] = await Promise.all([jobs.stop(), engine.stop()]);
+      if (!recorded) process.exitCode = 1;
       provideEngine(null);
       log("worker_stopped");
     },
