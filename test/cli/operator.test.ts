@@ -265,12 +265,18 @@ test("retry and cancel act on what filters match, count it, and do no more than 
 
 test("pause and resume stop and start a transport, and status says who paused it and why", async (t) => {
   const shop = await openShop(t, { options: 'maintenanceInterval: "1s"' });
+  const early = await shop.run("pause", "new");
+  assert.equal(
+    early.stdout,
+    "Transport new is paused; `posthaste resume new` lets it send again. No worker has run yet, so nobody can say whether there is such a transport.\n",
+  );
+  await shop.run("resume", "new");
   await shop.run("worker", "--once");
   const id = await shop.enqueue();
   const mistyped = await shop.run("pause", "defualt");
-  assert.match(
+  assert.equal(
     mistyped.stderr,
-    /^posthaste: No worker has had a transport "defualt"; did you mean default\?\n$/,
+    "posthaste: No worker has had a transport 'defualt', so nothing is paused. Known: default.\n",
   );
   assert.equal(mistyped.code, 1);
   const paused = await shop.run("pause", "default", "--reason", "wrong prices");

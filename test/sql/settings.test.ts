@@ -93,9 +93,23 @@ suite("a paused transport", () => {
     }
   });
 
+  test("is one that a worker has had, once one has run", async () => {
+    const worker = await liveWorker(database, "with-two", { transports: ["default", "second"] });
+    await worker.die();
+    const error = await errorOf(operator.query("select posthaste.pause('secnod', 'x')"));
+    assert.deepEqual([error.code, error.column], ["PH007", "transport"]);
+    assert.match(error.hint ?? "", /^Known: .*\bsecond\b/);
+    assert.deepEqual(
+      (await stats()).transports.filter(({ name }: { name: string }) => name === "secnod"),
+      [],
+    );
+    await operator.query("select posthaste.pause('second', 'x')");
+    await operator.query("select posthaste.resume('second')");
+  });
+
   test("does not end what is being sent", async () => {
-    const lease = await claimed(pool, { transport: "slow" });
-    await operator.query("select posthaste.pause('slow', 'x')");
+    const lease = await claimed(pool, { transport: "second" });
+    await operator.query("select posthaste.pause('second', 'x')");
     await record(pool, lease, { kind: "sent", accepted: [1] });
     assert.equal((await mail(pool, lease.id)).status, "SENT");
   });
