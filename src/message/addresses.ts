@@ -51,7 +51,9 @@ function fromAddress(name: string | null, address: string): Mailbox | null {
 
 /** The domain in A-labels, or null when no mail host can be called that. */
 function wireDomain(domain: string): string | null {
-  // domainToASCII would read "1.2" as an IPv4 address, so it sees only what needs it.
+  // domainToASCII hides a hyphen at the end of a label (RFC 5891 4.2.3.1) inside of its A-label.
+  if (/(?:^|\.)-|-(?:\.|$)/.test(domain)) return null;
+  // It would read "1.2" as an IPv4 address, so it sees only what needs it.
   const ascii = isAscii(domain) ? domain.toLowerCase() : domainToASCII(domain);
   const labels = ascii.split(".");
   if (ascii === "" || !labels.every((label) => LABEL.test(label))) return null;
