@@ -63,8 +63,9 @@ test(
     const [database, mail, preview] = [dev.address("database"), dev.address("mail"), dev.address("preview")];
     assert.match(dev.output, /psql "\$DATABASE_URL"\n\n {2}select posthaste\.enqueue\('welcome', /);
     // What is to be copied into another terminal lets the commands there find the database.
-    const [, exported = ""] = /^ {2}export DATABASE_URL='(\S+)'$/m.exec(dev.output) ?? [];
-    const elsewhere = (...args: string[]) => posthaste(directory, args, { DATABASE_URL: exported });
+    const exported = [...dev.output.matchAll(/^ {2}export (DATABASE_URL|SMTP_URL)='(\S+)'$/gm)];
+    const environment = Object.fromEntries(exported.map(([, name = "", value = ""]) => [name, value]));
+    const elsewhere = (...args: string[]) => posthaste(directory, args, environment);
     const enqueued = await elsewhere(
       "enqueue",
       "welcome",
@@ -75,6 +76,9 @@ test(
     await dev.said(SENT);
     assert.match((await elsewhere("show", enqueued.stdout.trim())).stdout, /^SENT /);
     assert.match((await elsewhere("status")).stdout, /^Mail flows\. Nothing is due\.\n\n/);
+    const check = await elsewhere("check", "--database");
+    assert.match(check.stdout, /^warn {2}database: .*posthaste dev.*\nok {4}transport default: /m);
+    assert.equal(check.code, 0, check.stdout);
     const [first] = await caught(mail);
     assert.equal(first?.subject, "Welcome");
     assert.match(first?.html ?? "", /Good morning.*Ada/);

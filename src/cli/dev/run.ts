@@ -90,13 +90,19 @@ async function start(
   say(`  mail      ${mail.url}   whatever is sent ends there (${mail.smtpUrl})`);
   say(`  graphql   ${http.url}/graphiql   status and actions, as an operator`);
   if (preview) say(`  preview   ${await preview}`);
-  if (database.embedded) {
-    say("\nFor `posthaste status`, `list`, `show`, `enqueue` and psql in another terminal:\n");
-    say(`  export DATABASE_URL='${connectionString}'`);
-  }
+  say(
+    `\nIn another terminal, for \`${program()} status\`, \`list\`, \`show\`, \`enqueue\`, \`check\` and psql:\n`,
+  );
+  if (database.embedded) say(`  export DATABASE_URL='${connectionString}'`);
+  say(`  export SMTP_URL='${mail.smtpUrl}'`);
   const example = await exampleCall(emails);
   if (example) say(`\nTo enqueue a mail: psql "$DATABASE_URL"\n\n  ${example}`);
   say(`\nTemplates are read again when they change: ${emails}\nCtrl-C ends it.\n`);
+}
+
+/** How commands are called here: npm links no package's command into the package's own repository. */
+function program(): string {
+  return process.env.npm_package_name === "posthaste" ? "npm run -s posthaste --" : "npx posthaste";
 }
 
 /** The folder for what is kept between starts; git does not see it. Others may enter: PostgreSQL's user does as well. */
