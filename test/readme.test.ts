@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { bareEnvironment } from "./bare-environment.ts";
 import { posthaste } from "./cli/posthaste.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { httpLogin, SECRET, tokenFor } from "./graphql/serving.ts";
@@ -113,7 +114,7 @@ test("a reader can follow README from top to bottom", async (t) => {
     const args = words[0] === "serve" ? [...words, "--port", "0"] : words;
     const child = spawn(process.execPath, ["--conditions=posthaste-source", MAIN, ...args], {
       cwd: directory,
-      env: { PATH: process.env.PATH, ...environment },
+      env: { ...bareEnvironment, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
     lasting.push(child);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { bareEnvironment } from "../bare-environment.ts";
 import { median, percentile } from "../bench/statistics.ts";
 import { eventually } from "../faults/eventually.ts";
 import type { LogLine } from "../faults/log-lines.ts";
@@ -84,7 +85,7 @@ export function rollingDeploy(options: {
       concurrency: 10,
     });
     const environment = {
-      PATH: process.env.PATH,
+      ...bareEnvironment,
       NODE_ENV: "production",
       DATABASE_URL: database.connectionString,
       SMTP_URL: server.url,

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
+import { bareEnvironment } from "../bare-environment.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 
@@ -21,7 +22,7 @@ export function posthaste(
 ): Promise<Run> {
   const child = spawn(process.execPath, ["--conditions=posthaste-source", MAIN, ...args], {
     cwd: directory,
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...bareEnvironment, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const run = { stdout: "", stderr: "" };

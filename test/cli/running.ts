@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { bareEnvironment } from "../bare-environment.ts";
 import { folder } from "./posthaste.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
@@ -26,7 +27,7 @@ export function start(
 ): Running {
   const child = spawn(process.execPath, ["--conditions=posthaste-source", MAIN, ...args], {
     cwd: directory,
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...bareEnvironment, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   t.after(() => child.kill("SIGKILL"));

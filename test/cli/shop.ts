@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { bareEnvironment } from "../bare-environment.ts";
 import { createTestDatabase, type TestDatabase } from "../database.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../smtp-server.ts";
 import { folder, posthaste, type Run } from "./posthaste.ts";
@@ -97,7 +98,7 @@ function startCommand(
 ): RunningCommand {
   const child = spawn(process.execPath, ["--conditions=posthaste-source", MAIN, ...args], {
     cwd: directory,
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...bareEnvironment, ...environment },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let stderr = "";

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { PosthasteOptions } from "../../src/index.ts";
+import { bareEnvironment } from "../bare-environment.ts";
 import { eventually } from "./eventually.ts";
 import { createLogLines, type LogLines } from "./log-lines.ts";
 
@@ -50,7 +51,7 @@ export function spawnWorker({
     ],
     {
       env: {
-        PATH: process.env.PATH,
+        ...bareEnvironment,
         NODE_ENV: "production",
         POSTHASTE_TEST_WORKER: JSON.stringify({ connectionString, options }),
         ...(crashAt === undefined ? {} : { POSTHASTE_CRASH_AT: crashAt }),

@@ -4,6 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
+import { bareEnvironment } from "../bare-environment.ts";
 import { folder, posthaste } from "../cli/posthaste.ts";
 import { createTestDatabase } from "../database.ts";
 import { enqueue } from "../sql/mails.ts";
@@ -27,7 +28,7 @@ test("serve and token: from the command line to an answer, until SIGTERM", async
   };
   const child = spawn(process.execPath, ["--conditions=posthaste-source", MAIN, "serve", "--port", "0"], {
     cwd: directory,
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...bareEnvironment, ...environment },
     stdio: ["ignore", "ignore", "pipe"],
   });
   const ended = once(child, "exit");
