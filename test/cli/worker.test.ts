@@ -39,7 +39,8 @@ test("worker --once ends although mail cannot be sent now: that mail waits for a
 
 test("a mail server that serves again is found by worker --once alone", async (t) => {
   const shop = await openShop(t, {
-    options: 'breaker: { failures: 1, probe: "10ms", maxProbe: "20ms" }, retry: { delays: ["10ms"] }',
+    options:
+      'breaker: { failures: 1, probe: "10ms", maxProbe: "20ms" }, retry: { delays: ["10ms"] }, maintenanceInterval: "1s"',
   });
   const ids = [await shop.enqueue(), await shop.enqueue()];
   shop.server.script = { greeting: { reply: "421 4.3.2 closing", end: "close" } };

@@ -11,8 +11,7 @@ test("two workers, a reaper and an operator at the same time leave every mail as
   try {
     await fc.assert(property(scene, tally, 60), {
       seed: SEED,
-      numRuns: 100,
-      interruptAfterTimeLimit: 25_000,
+      numRuns: 80,
     });
   } finally {
     t.diagnostic(

@@ -22,7 +22,7 @@ async function takeOver(scene: Scene, first: WorkerProcess, id: string): Promise
   assert.ok(row.sent_at.getTime() - died < IN_TIME, `${row.sent_at.getTime() - died} ms after the death`);
 }
 
-describe("a worker that is killed", { concurrency: 3 }, () => {
+describe("a worker that is killed", { concurrency: 4 }, () => {
   const before: readonly CrashPoint[] = ["after_claim", "before_send", "before_hand_over"];
   for (const point of before) {
     test(`before the hand-over (${point}) sends one copy in all, and flags nothing`, async (t) => {

@@ -42,9 +42,9 @@ test("mail that is due later is sent when its time has come, and not before", as
   await scene.verify();
 });
 
-test("ten thousand mails of one statement are all sent, each by one attempt", async (t) => {
+test("two thousand mails of one statement are all sent, each by one attempt", async (t) => {
   const scene = await startScene(t);
-  const ids = await scene.enqueueMany(10_000);
+  const ids = await scene.enqueueMany(2_000);
   const began = performance.now();
   await scene.here();
   await scene.drained(60_000);
@@ -55,6 +55,6 @@ test("ten thousand mails of one statement are all sent, each by one attempt", as
   );
   assert.deepEqual(row, { mails: ids.length, attempts: ids.length, most: 1 });
   assert.equal(scene.server.accepted.length, ids.length);
-  assert.ok(scene.server.sessions.length <= 110, `${scene.server.sessions.length} connections`);
+  assert.ok(scene.server.sessions.length <= 30, `${scene.server.sessions.length} connections`);
   await scene.verify();
 });
