@@ -11,6 +11,12 @@ export function integer(least: number, most: number): (text: string) => number {
   };
 }
 
+/** Reads the tag of a language, as enqueue() takes it. */
+export function languageTag(text: string): string {
+  if (/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,5}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be a BCP 47 tag such as de, de-CH or zh-Hant-TW.");
+}
+
 /** Gathers the values of an option that may be repeated. */
 export function gather(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];

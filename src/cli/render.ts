@@ -5,6 +5,7 @@ import { PosthasteError } from "../errors.ts";
 import type { Template } from "../templates/load.ts";
 import type { Rendered } from "../templates/render.ts";
 import { configurationOf } from "./context.ts";
+import { languageTag } from "./option-values.ts";
 import { printable } from "./printable.ts";
 
 interface Options {
@@ -24,7 +25,7 @@ export function registerRender(program: Command): void {
     .description("Prints a template with a sample, as the worker would send it. Needs no database.")
     .argument("<template>", "path of a file in emails/ without its ending, e.g. order-confirmed")
     .option("--sample <name>", "a name of its samples (default: its PreviewProps)")
-    .option("--locale <tag>", "language of the mail, e.g. de-CH")
+    .option("--locale <tag>", "language of the mail, e.g. de-CH", languageTag)
     .addOption(new Option("--html", "only the HTML part").conflicts(["text", "eml"]))
     .addOption(new Option("--text", "only the text part").conflicts("eml"))
     .option("--eml", "the whole message, for a mail program: posthaste render welcome --eml > welcome.eml")

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { PosthasteError } from "../errors.ts";
 import { answer } from "./context.ts";
+import { noSuchMail } from "./no-such-mail.ts";
 import { withLedger } from "./with-ledger.ts";
 
 /** Mails of one reference that are shown at most. */
@@ -23,11 +24,7 @@ export function registerShow(program: Command): void {
       await withLedger(command, async (ledger, schema) => {
         const emails = await ledger.find(word, MOST);
         const [email] = emails;
-        if (email === undefined) {
-          throw new PosthasteError(
-            `There is no mail with the id, idempotency key or reference ${JSON.stringify(word)}; look for it with \`posthaste list\`.`,
-          );
-        }
+        if (email === undefined) throw new PosthasteError(noSuchMail(word));
         // Several mails are told in short on a screen; a script gets the whole of each.
         const told = emails.length === 1 || json ? emails : [];
         const documents = [];

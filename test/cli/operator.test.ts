@@ -237,6 +237,44 @@ test("cancel and retry act on ids, and a refusal is one sentence with its hint, 
   assert.equal((await shop.row(failed)).status, "PENDING");
 });
 
+test("retry and cancel take an idempotency key, or a reference that means one mail, and nothing that means several", async (t) => {
+  const shop = await openShop(t);
+  const keyed = await failedMail(shop, "idempotency_key => 'welcome:1'");
+  const one = await failedMail(shop, "reference => 'user:1'");
+  const waiting = await shop.enqueue("reference => 'user:1'");
+  for (let n = 0; n < 2; n++) await failedMail(shop, "reference => 'user:2'");
+  const dry = await shop.run("retry", "welcome:1", "user:1", keyed.toUpperCase(), "--dry-run");
+  assert.deepEqual([dry.stdout, dry.code], ["2 would be retried\n", 0]);
+  const several = await shop.run("retry", "welcome:1", "user:2");
+  assert.match(
+    several.stderr,
+    /^posthaste: "user:2" is a reference of 2 mails, 2 of them FAILED, and nothing is done: for all .* retry --reference/,
+  );
+  assert.deepEqual([several.code, several.stdout], [2, ""]);
+  assert.equal((await shop.row(keyed)).status, "FAILED");
+  const retried = await shop.run("retry", "welcome:1", "user:1", "user:3");
+  assert.equal(retried.stdout, "2 retried\n");
+  assert.match(
+    retried.stderr,
+    /^posthaste: There is no mail with the id, idempotency key or reference "user:3"/,
+  );
+  assert.equal(retried.code, 1);
+  for (const id of [keyed, one, waiting]) assert.equal((await shop.row(id)).status, "PENDING");
+  assert.equal((await shop.run("cancel", "welcome:1")).stdout, "1 cancelled\n");
+  assert.match((await shop.run("cancel", "welcome:1")).stderr, /it is CANCELLED, not PENDING/);
+});
+
+test("retry and cancel say when nothing matches", async (t) => {
+  const shop = await openShop(t);
+  for (const [name, status] of [
+    ["retry", "FAILED"],
+    ["cancel", "PENDING"],
+  ] as const) {
+    const run = await shop.run(name, "--reference", "none");
+    assert.deepEqual([run.stdout, run.code], [`Nothing matched: no ${status} mail is like that.\n`, 0]);
+  }
+});
+
 test("retry and cancel act on what filters match, count it, and do no more than --max", async (t) => {
   const shop = await openShop(t);
   for (let n = 0; n < 3; n++) await failedMail(shop, "reference => 'order:1'");
