@@ -104,7 +104,8 @@ function hitches({ transports, live_workers, listening_workers }: QueueStats): r
   const failing = transports.filter(({ failures }) => failures > 0);
   return [
     ...failing.map(
-      ({ name, failures, reason }) => `Transport ${name} failed ${failures} times in a row: ${reason}`,
+      ({ name, failures, reason }) =>
+        `Transport ${name} failed ${failures === 1 ? "once" : `${failures} times in a row`}: ${reason}`,
     ),
     ...(live_workers > 0 && listening_workers === 0
       ? [

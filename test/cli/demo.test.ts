@@ -35,7 +35,7 @@ test(
       /-> PENDING +0 ms .*\n.*-> SENDING +\d+ ms .*\n.*-> SENT +\d+ ms /,
       /\| insert into orders values \(2, /,
       /-> PENDING +0 ms .*\n.*-> SENDING +\d+ ms .*\n.*-> SENT +\d+ ms /,
-      /Rendered from emails\/order-confirmed\.tsx .*npm run dev/,
+      /Rendered from emails\/order-confirmed\.tsx .*npx posthaste dev/,
       /\| MAIL FROM:<no-reply@shop\.example>\n {2}\| RCPT TO:<amara@customer\.example>\n/,
       /\| From: Posthaste Demo <no-reply@shop\.example>\n/,
       /\| Subject: Order HR-20418 is confirmed\n/,

@@ -217,4 +217,10 @@ test("the example takes the simplest template without secrets, with SQL's own qu
     await exampleCall(directory),
     `select posthaste.enqueue('hello', 'you@example.com', '{"name":"Grace O''Hara"}');`,
   );
+  const without = folder(t, { "hello.tsx": template("Ada", "") });
+  assert.equal(
+    await exampleCall(without),
+    `select posthaste.enqueue('hello', 'you@example.com', '{"name":"Ada","more":1}');`,
+    "without a schema it takes the whole sample",
+  );
 });

@@ -105,6 +105,8 @@ test("failures that have not stopped a transport yet, and silence of notificatio
   });
   assert.equal(state, "flowing");
   assert.match(words[1] ?? "", /default failed 2 times in a row: 421 4\.3\.2/);
+  const [, once] = judge({ transports: [{ ...TRANSPORT, failures: 1, reason: "421 4.3.2" }] }).words;
+  assert.equal(once, "Transport default failed once: 421 4.3.2");
   assert.match(words[2] ?? "", /No worker hears notifications/);
 });
 

@@ -1,4 +1,5 @@
 import { PosthasteError } from "../../errors.ts";
+import { calledAs } from "../called-as.ts";
 import type { Parts } from "./parts.ts";
 import { duration, note, result, table, title } from "./print.ts";
 import { SCHEMA } from "./shop.ts";
@@ -23,7 +24,7 @@ export async function tellStory(parts: Parts): Promise<void> {
   await showWay(parts, 2);
 
   title("3. What the mail server received for Amara");
-  note(`Rendered from ${template} when it was sent. To look at it in your browser: npm run dev`);
+  note(`Rendered from ${template} when it was sent. To look at it in your browser: ${calledAs("dev")}`);
   const received = catcher.caught.find(({ envelope }) => envelope.to.includes("amara@customer.example"));
   if (!received)
     throw new PosthasteError("The mail is SENT, but the demo's mail server has not received it.");
@@ -51,7 +52,7 @@ export async function tellStory(parts: Parts): Promise<void> {
   const count = catcher.caught.length;
   if (count !== 2) throw new PosthasteError(`2 mails must have been received, and it was ${count}.`);
   title("Four orders, two of them committed with a good address: exactly 2 mails were received.");
-  note("The same parts kept running, with mail and templates in your browser: npm run dev");
+  note(`The same parts kept running, with mail and templates in your browser: ${calledAs("dev")}`);
 }
 
 const WORDS: Readonly<Record<string, string>> = {

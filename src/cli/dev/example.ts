@@ -6,10 +6,11 @@ export async function exampleCall(emails: string): Promise<string | null> {
   await catalog.close();
   const [template] = catalog.list().filter(canBeShown).sort(simplestFirst);
   if (!template) return null;
-  const samples = Object.entries(template.previewProps ?? {}).filter(([name]) =>
-    template.required.includes(name),
-  );
-  const values = [template.name, "you@example.com", JSON.stringify(Object.fromEntries(samples))];
+  const samples = Object.entries(template.previewProps ?? {});
+  const needed = samples.filter(([name]) => template.required.includes(name));
+  // Without a schema nobody knows which it needs.
+  const given = needed.length > 0 ? needed : samples;
+  const values = [template.name, "you@example.com", JSON.stringify(Object.fromEntries(given))];
   return `select posthaste.enqueue(${values.map((value) => `'${value.replaceAll("'", "''")}'`).join(", ")});`;
 }
 

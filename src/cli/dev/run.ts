@@ -6,6 +6,7 @@ import { createLog } from "../../log.ts";
 import { startPreview } from "../../templates/preview.ts";
 import { guardProcess } from "../../worker/own-process.ts";
 import { startWorker, untilSignalled } from "../../worker/worker.ts";
+import { calledAs } from "../called-as.ts";
 import { createTeardown, type Teardown } from "../teardown.ts";
 import { developmentConfig } from "./config.ts";
 import { openDatabase } from "./database.ts";
@@ -91,18 +92,13 @@ async function start(
   say(`  graphql   ${http.url}/graphiql   status and actions, as an operator`);
   if (preview) say(`  preview   ${await preview}`);
   say(
-    `\nIn another terminal, for \`${program()} status\`, \`list\`, \`show\`, \`enqueue\`, \`check\` and psql:\n`,
+    `\nIn another terminal, for \`${calledAs("status")}\`, \`list\`, \`show\`, \`enqueue\`, \`check\` and psql:\n`,
   );
   if (database.embedded) say(`  export DATABASE_URL='${connectionString}'`);
   say(`  export SMTP_URL='${mail.smtpUrl}'`);
   const example = await exampleCall(emails);
   if (example) say(`\nTo enqueue a mail: psql "$DATABASE_URL"\n\n  ${example}`);
   say(`\nTemplates are read again when they change: ${emails}\nCtrl-C ends it.\n`);
-}
-
-/** How commands are called here: npm links no package's command into the package's own repository. */
-function program(): string {
-  return process.env.npm_package_name === "posthaste" ? "npm run -s posthaste --" : "npx posthaste";
 }
 
 /** The folder for what is kept between starts; git does not see it. Others may enter: PostgreSQL's user does as well. */
