@@ -6,6 +6,7 @@ import type { HttpSettings } from "../config.ts";
 import type { TemplateCatalog } from "../templates/load.ts";
 import { type Identity, settingsOf } from "./http/identity.ts";
 import { GraphilePreset } from "./preset.ts";
+import { described } from "./safe-errors.ts";
 
 /** What the server of `posthaste serve` is made of. */
 export interface OwnPresetOptions {
@@ -64,7 +65,10 @@ export function ownPreset(options: OwnPresetOptions): GraphileConfig.Preset {
   };
 }
 
-/** Safe errors pass; of all others the client is told an id, by which the log is searched. */
+/**
+ * Safe errors pass; of all others the client is told an id, by which the log is searched. That the database is gone is told
+ * both: such an error may come from anywhere, before any work of ours has begun.
+ */
 function mask(error: GraphQLError, onMaskedError: OwnPresetOptions["onMaskedError"]): GraphQLError {
   const cause = error.originalError;
   if (cause === undefined || cause instanceof GraphQLError) return error;
@@ -78,6 +82,9 @@ function mask(error: GraphQLError, onMaskedError: OwnPresetOptions["onMaskedErro
     return new GraphQLError(cause.message, { ...place, extensions: { ...cause.extensions } });
   const errorId = crypto.randomUUID().slice(0, 8);
   onMaskedError(errorId, cause);
+  const known = described(cause);
+  if (known?.extensions?.code === "UNAVAILABLE")
+    return new GraphQLError(known.message, { ...place, extensions: { ...known.extensions, errorId } });
   return new GraphQLError(`An unexpected error; the log tells of it under ${errorId}.`, {
     ...place,
     extensions: { code: "UNEXPECTED", errorId },

@@ -26,8 +26,10 @@ export async function safely<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** An error of the database in words for a client; null when it is none that a client can do anything about. */
-function described(error: unknown): SafeError | null {
-  const { code, message, hint, column } = Object(error) as Partial<Record<string, string>>;
+export function described(error: unknown): SafeError | null {
+  const { code, message, hint, column, syscall } = Object(error) as Partial<Record<string, string>>;
+  if (UNREACHABLE.test(code ?? message ?? "") || syscall === "connect" || syscall === "getaddrinfo")
+    return safeError("The database cannot be reached at the moment.", { code: "UNAVAILABLE" });
   if (typeof code !== "string") return null;
   // Raised by our own functions, which keep values out of their texts.
   if (code.startsWith("PH"))
@@ -40,6 +42,10 @@ function described(error: unknown): SafeError | null {
 export function sentence(message: string): string {
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
 }
+
+/** Of the system, and of the driver, whose errors have no code. */
+const UNREACHABLE =
+  /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
 /** By SQLSTATE or its class. */
 const KNOWN: Readonly<Record<string, readonly [string, string]>> = {

@@ -6,7 +6,7 @@ import { migrate } from "../../src/database/migrate.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { makeNextVersion } from "../chaos/next-version.ts";
 import { createTestDatabase, startServer, type TestDatabase } from "../database.ts";
-import { serve } from "./serving.ts";
+import { serve, tokenFor } from "./serving.ts";
 
 /** Asks until the answer is this one: it stands for a second. */
 async function until(url: string, status: number): Promise<{ ready: boolean; reason?: string }> {
@@ -41,8 +41,26 @@ test("readyz turns red when the database is gone, and green again by itself; liv
       await server.stop("immediate");
       assert.deepEqual(await until(http.url, 503), { ready: false, reason: "database" });
       assert.equal((await fetch(`${http.url}/livez`)).status, 200);
-      const { data, errors } = await ask("{ emails { nodes { id } } }");
-      assert.deepEqual([data, errors.length], [null, 1]);
+      for (const query of [
+        "{ emails { nodes { id } } }",
+        "{ transports { name } queueStats { due } }",
+        'mutation { pauseTransport(name: "default") { refusal { reason } } }',
+      ]) {
+        const answer = await fetch(`${http.url}/graphql`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json", Authorization: `Bearer ${await tokenFor()}` },
+          body: JSON.stringify({ query }),
+        });
+        const text = await answer.text();
+        assert.equal(answer.status, 503, text);
+        const { errors } = JSON.parse(text);
+        assert.ok(errors.length > 0);
+        for (const { message, extensions } of errors) {
+          assert.equal(message, "The database cannot be reached at the moment.");
+          assert.equal(extensions.code, "UNAVAILABLE");
+        }
+        assert.doesNotMatch(text, /127\.0\.0\.1|ECONN|postgres|password/);
+      }
       await server.start();
       assert.deepEqual(await until(http.url, 200), { ready: true });
       assert.deepEqual((await ask("{ emails { nodes { id } } }")).data, { emails: { nodes: [] } });

@@ -56,7 +56,11 @@ export class Gateway extends GrafservBase {
     });
     switch (result?.type) {
       case "json":
-        return { status: result.statusCode, headers: result.headers, body: JSON.stringify(result.json) };
+        return {
+          status: isUnavailable(result.json) ? 503 : result.statusCode,
+          headers: result.headers,
+          body: JSON.stringify(result.json),
+        };
       case "buffer":
         return { status: result.statusCode, headers: result.headers, body: result.buffer };
       case "error":
@@ -69,4 +73,14 @@ export class Gateway extends GrafservBase {
         };
     }
   }
+}
+
+/** Nothing could be answered, because the database is not there: balancers and clients that try again go by the status. */
+function isUnavailable(json: unknown): boolean {
+  const { data, errors = [] } = Object(json) as {
+    data?: Readonly<Record<string, unknown>> | null;
+    errors?: readonly { readonly extensions?: { readonly code?: unknown } }[];
+  };
+  const nothing = Object.values(data ?? {}).every((value) => value === null);
+  return nothing && errors.some(({ extensions }) => extensions?.code === "UNAVAILABLE");
 }
