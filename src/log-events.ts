@@ -91,6 +91,10 @@ export const EVENTS = {
     limited: true,
   },
   templates_loaded: { level: "info", text: "Templates loaded." },
+  templates_missing: {
+    level: "warn",
+    text: "There is no template in the folder, so all mail will fail; is `emails` right, and was the folder deployed?",
+  },
   template_broken: { level: "warn", text: "A template cannot be loaded; posthaste check says why." },
   database_started: { level: "info", text: "The embedded PostgreSQL runs." },
   http_started: { level: "info", text: "Answers GraphQL over HTTP." },

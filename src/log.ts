@@ -29,7 +29,7 @@ export interface LogFields {
   readonly environment?: string;
   readonly version?: string;
   readonly signal?: string;
-  /** Where in a template's sources: `emails/welcome.tsx:12:5`. */
+  /** Where in a template's sources: `emails/welcome.tsx:12:5`; or the folder of templates. */
   readonly place?: string;
   /** Why a template is broken. It may quote what the file holds: only for `posthaste dev`, whose reader wrote it. */
   readonly reason?: string;

@@ -4,7 +4,7 @@ import { since, span, when } from "./when.ts";
 
 /** Whether mail flows, and why not. */
 export interface Flow {
-  /** `stopped`: something is wrong, and `words` begin with it. `idle`: no worker runs, and none is needed now. */
+  /** `stopped`: something is wrong, and `words` begin with it. `idle`: no worker runs, and none is needed now: what is enqueued next would wait. */
   readonly state: "flowing" | "idle" | "stopped";
   /** Sentences, the most important one first. */
   readonly words: readonly string[];
@@ -26,7 +26,11 @@ export function flowOf(stats: QueueStats, troubles: QueueTroubles, now: number):
   if (problems.length === 0) problems.push(...stuck(stats, now));
   const rest = abandoned(troubles, now);
   if (problems.length > 0) return { state: "stopped", words: [...problems, ...rest] };
-  if (stats.live_workers === 0) return { state: "idle", words: ["Nothing is due. No worker is running."] };
+  if (stats.live_workers === 0)
+    return {
+      state: "idle",
+      words: ["No worker is running, and nothing is due: start one with `posthaste worker`."],
+    };
   return { state: "flowing", words: [headline(stats, now), ...hitches(stats), ...rest] };
 }
 

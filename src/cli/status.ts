@@ -6,11 +6,13 @@ import { oneLine } from "./printable.ts";
 import { table } from "./table.ts";
 import { withLedger } from "./with-ledger.ts";
 
-/** Registers `posthaste status`: is mail flowing, and if not why? Exit code 1 when something is wrong. */
+/** Registers `posthaste status`: is mail flowing, and if not why? Exit code 1 when it is not. */
 export function registerStatus(program: Command): void {
   program
     .command("status")
-    .description("Says whether mail flows, and if not why. Exit code 1 when something is wrong.")
+    .description(
+      "Says whether mail flows, and if not why. Exit code 1 when it does not, also when no worker runs.",
+    )
     .option("--json", "print one JSON document")
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       await withLedger(command, async (ledger, schema) => {
@@ -24,7 +26,7 @@ export function registerStatus(program: Command): void {
         const words = [...(outdated === undefined ? [] : [outdated]), ...flow.words].map(oneLine);
         const counts = table(countsOf(stats, troubles));
         answer(json, { state, words, ...stats, ...troubles }, `${words.join("\n")}\n\n${counts}`);
-        if (state === "stopped") process.exitCode = 1;
+        if (state !== "flowing") process.exitCode = 1;
       });
     });
 }

@@ -12,7 +12,9 @@ export async function loadCatalog(
   importing: (template: string) => () => void = () => () => undefined,
 ): Promise<TemplateCatalog> {
   const tell = (catalog: TemplateCatalog) => {
-    log("templates_loaded", { count: catalog.list().length });
+    const count = catalog.list().length;
+    log("templates_loaded", { count });
+    if (count === 0) log("templates_missing", { place: config.emails });
     for (const { name, shown, broken } of catalog.list())
       if (broken !== null) {
         const reason = watch ? { reason: broken } : {};

@@ -361,8 +361,11 @@ test("configure changes a setting of the database", async (t) => {
 test("status says in words whether mail flows, exit code 0 or 1", async (t) => {
   const shop = await openShop(t);
   const idle = await shop.run("status");
-  assert.match(idle.stdout, /^Nothing is due\. No worker is running\.\n\nPENDING +0\n/);
-  assert.equal(idle.code, 0);
+  assert.match(
+    idle.stdout,
+    /^No worker is running, and nothing is due: start one with `posthaste worker`\.\n\nPENDING +0\n/,
+  );
+  assert.deepEqual([idle.code, JSON.parse((await shop.run("status", "--json")).stdout).state], [1, "idle"]);
   await shop.enqueue("send_at => now() - interval '3 minutes'");
   const waiting = await shop.run("status", "--json");
   const { state, words, due } = JSON.parse(waiting.stdout);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { liveWorker } from "../sql/workers.ts";
 import { failMail, openShop } from "./shop.ts";
 
 test("status counts the failures of the last hour by cause, and is content with them", async (t) => {
@@ -9,7 +10,9 @@ test("status counts the failures of the last hour by cause, and is content with 
   await shop.database.query(
     "update posthaste.email_messages set finished_at = now() - interval '61 minutes' where error_code = 'expired'",
   );
+  const worker = await liveWorker(shop.database, "here");
   const { code, stdout } = await shop.run("status");
+  await worker.die();
   assert.match(stdout, /\nFAILED +4 \(3 in the last hour: template_not_found 2, render_failed 1\)\n/);
   assert.equal(code, 0);
 });

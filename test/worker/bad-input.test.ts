@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { startScene } from "../faults/scene.ts";
 
@@ -168,4 +171,13 @@ test("an unknown template waits while another live worker has published it, and 
   await newer.end();
   await stop();
   await scene.verify();
+});
+
+test("a worker that finds no template says so, with the folder", async (t) => {
+  const scene = await startScene(t);
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-empty-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const { log } = await scene.here({ options: { emails: folder } });
+  const line = await log.line("templates_missing");
+  assert.deepEqual([line.level, line.place], ["warn", folder]);
 });
