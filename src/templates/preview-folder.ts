@@ -23,6 +23,7 @@ export async function makePreviewFolder(directory: string): Promise<PreviewFolde
   let writing: Promise<void> = Promise.resolve();
   const catalog = await loadTemplates(directory, {
     watch: true,
+    trial: true,
     onReload: () => {
       // A folder that cannot be written at the moment is written at the next save.
       writing = writing.then(() => write(catalog.list(), path)).catch(() => undefined);

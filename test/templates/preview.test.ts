@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -7,7 +8,8 @@ import { promisify } from "node:util";
 import { PosthasteError } from "../../src/errors.ts";
 import { loadTemplates } from "../../src/templates/load.ts";
 import { startPreview } from "../../src/templates/preview.ts";
-import { folderOf } from "./folder.ts";
+import { makePreviewFolder } from "../../src/templates/preview-folder.ts";
+import { folderOf, source } from "./folder.ts";
 
 const EMAILS = join(import.meta.dirname, "../../emails");
 
@@ -36,6 +38,19 @@ test("a preview of a folder that is not there says why it does not start", { tim
     assert.match(error.message, /nowhere.*ENOENT.*Set `emails`/);
     return true;
   });
+});
+
+test("a preview outlives a template whose top level ends the process", async (t) => {
+  const folder = await folderOf(t, {
+    "ends.tsx": `process.exit(0); ${source("return <p>x</p>;")}`,
+    "good.tsx": source("return <p>x</p>;"),
+  });
+  const pages = await makePreviewFolder(folder.path);
+  t.after(() => pages.close());
+  assert.deepEqual((await readdir(pages.path)).filter((name) => name.endsWith(".tsx")).sort(), [
+    "ends.tsx",
+    "good.tsx",
+  ]);
 });
 
 async function freePort(): Promise<number> {
