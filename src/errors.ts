@@ -106,7 +106,7 @@ export const ERROR_CODES = {
   transport_unavailable: {
     sentence: "The mail server cannot be reached or does not serve at the moment.",
     final: false,
-    hint: "Nothing is lost; `posthaste status` shows since when and why. It spends an attempt only from the second time that the server breaks off in the same mail.",
+    hint: "Nothing is lost; `posthaste status` shows since when and why. An attempt is spent only when the server breaks off this mail alone, again and again, and serves others meanwhile.",
   },
   transport_misconfigured: {
     sentence: "The mail server rejects our credentials, TLS or sender.",

@@ -48,10 +48,10 @@ begin
       select ((g.email).refused || case when g.holder then coalesce((
         select jsonb_object_agg(g.addresses[e.key::int], e.value) from jsonb_each(g.refused) e(key, value)
         where g.addresses[e.key::int] is not null), '{}') else '{}' end) - g.delivered as refused_now,
-        -- A body that always kills the server must come to an end: the second such attempt is spent.
-        g.holder and (g.refund = 'yes' or g.refund = 'once' and not exists (
-          select from posthaste.email_attempts a
-          where a.email_id = g.id and a.error_code = g.error_code and a.phase in ('mail', 'rcpt', 'data', 'final_dot'))
+        -- An outage costs nothing, and a body that always kills the server must come to an end: the evidence decides.
+        -- `once` is what workers of the version before say.
+        g.holder and (g.refund = 'yes'
+          or g.refund in ('unproven', 'once') and not posthaste_private.is_to_blame(g.email, g.transport, g.error_code)
           -- What died had more than one mail in hand, and one template may have killed it: that costs the others nothing.
           -- From the third time on the mail cannot have done it by being rendered, and must come to an end.
           or g.kind = 'crashed' and posthaste_private.crashes_of(g.id) < 2) as refunded
@@ -136,15 +136,20 @@ begin
   select jsonb_agg(jsonb_build_object('id', d.id, 'applied', case when d.gone then 'gone' when w.id is null then 'ignored' when d.holder then 'recorded' else 'late' end,
     'status', coalesce(w.status, (d.email).status), 'attempt_count', coalesce(w.attempt_count, (d.email).attempt_count), 'max_attempts', (d.email).max_attempts,
     'next_attempt_at', coalesce(w.next_attempt_at, (d.email).next_attempt_at), 'idempotency_key', (d.email).idempotency_key,
-    'template', (d.email).template, 'error_code', coalesce(w.error_code, (d.email).error_code)))
+    'template', (d.email).template, 'error_code', coalesce(w.error_code, (d.email).error_code),
+    'transport', d.transport, 'served_at', case when d.holder and cardinality(d.accepted) > 0 then (d.email).locked_at end))
   into v_results
   from decided d left join written w on w.id = d.id;
 
   perform posthaste_private.add_jobs(array(
     select (r.value ->> 'id')::uuid from jsonb_array_elements(v_results) r
     where r.value ->> 'applied' = 'recorded' and r.value ->> 'status' = 'PENDING'));
+  -- Last, so that whoever waits for the row of a transport waits for nothing else.
+  if exists (select from posthaste_private.transports t where t.failed_at >= coalesce(t.served_at, '-infinity')) then
+    perform posthaste_private.note_service(v_results);
+  end if;
   return query select * from jsonb_to_recordset(v_results) as r(id uuid, applied text, status text, attempt_count int, max_attempts int,
     next_attempt_at timestamptz, idempotency_key text, template text, error_code text);
 end $$;
-comment on function posthaste_private.record_outcomes(jsonb, jsonb) is 'Ends attempts: the one way out of SENDING. A merge: what the server accepted is added to delivered_to whoever holds the row; everything else needs the matching token. Kinds: sent, retry, failed, unknown (handed over, no reply), crashed (given back twice), released. `accepted` and the keys of `refused` are positions in recipients || cc || bcc, so that a journal of outcomes needs no addresses. `refund` is yes, no or once. Each mail at most once in one call.';
+comment on function posthaste_private.record_outcomes(jsonb, jsonb) is 'Ends attempts: the one way out of SENDING. A merge: what the server accepted is added to delivered_to whoever holds the row; everything else needs the matching token. Kinds: sent, retry, failed, unknown (handed over, no reply), crashed (given back twice), released. `accepted` and the keys of `refused` are positions in recipients || cc || bcc, so that a journal of outcomes needs no addresses. `refund` is yes, no, or unproven: given back unless the mail is the cause itself. Each mail at most once in one call.';
 revoke all on function posthaste_private.record_outcomes(jsonb, jsonb) from public;

@@ -1,4 +1,5 @@
-create or replace function posthaste_private.report_transport(name text, verdict text, began_at timestamptz, error_code text, reason text, breaker jsonb)
+drop function if exists posthaste_private.report_transport(text, text, timestamptz, text, text, jsonb);
+create or replace function posthaste_private.report_transport(name text, verdict text, began_at timestamptz, error_code text, reason text, breaker jsonb, email_id uuid default null)
 returns text
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -18,6 +19,20 @@ begin
     returning t.state into v_state;
     return coalesce(v_state, 'closed');
   end if;
+
+  update posthaste_private.transports t set
+    failed_at = now(),
+    failed_email = report_transport.email_id,
+    -- What lies ahead says that the clock was set back.
+    served_at = case when t.served_at <= now() then t.served_at end,
+    outage_at = case
+      -- It goes on as long as nobody is served.
+      when t.outage_at >= coalesce(t.served_at, '-infinity')
+        -- Another mail before this one: with nobody served in between, or while this one was under way.
+        or t.failed_email is distinct from report_transport.email_id
+          and t.failed_at >= least(coalesce(t.served_at, '-infinity'), report_transport.began_at)
+      then now() else t.outage_at end
+  where t.name = report_transport.name;
 
   update posthaste_private.transports t set
     failures = t.failures + 1,
@@ -41,5 +56,5 @@ begin
   returning t.state into v_state;
   return coalesce(v_state, (select t.state from posthaste_private.transports t where t.name = report_transport.name));
 end $$;
-comment on function posthaste_private.report_transport(text, text, timestamptz, text, text, jsonb) is 'Tells the breaker of a transport about an attempt (close: it answered; count: the server failed; open: it needs a human) and returns its state. It opens after breaker.failures in a row, and each failed probe doubles the pause to the next.';
-revoke all on function posthaste_private.report_transport(text, text, timestamptz, text, text, jsonb) from public;
+comment on function posthaste_private.report_transport(text, text, timestamptz, text, text, jsonb, uuid) is 'Tells the breaker of a transport about an attempt (close: it answered; count: the server failed; open: it needs a human) and returns its state. It opens after breaker.failures in a row, and each failed probe doubles the pause to the next. `email_id` is the mail that the server broke off, null when it failed before one.';
+revoke all on function posthaste_private.report_transport(text, text, timestamptz, text, text, jsonb, uuid) from public;

@@ -11,12 +11,16 @@ as $$
     returning t.name
   )
   select t.name, (
-    select m.id from posthaste.email_messages m
-    where m.status = 'PENDING' and m.next_attempt_at <= now() and (m.expires_at is null or m.expires_at > now())
-      and coalesce(m.transport, posthaste_private.setting('default_transport') #>> '{}') = t.name
-    order by m.next_attempt_at, m.id limit 1
+    select f.id from (
+      select m.id, m.next_attempt_at, m.attempt_count + m.deferral_count as tries from posthaste.email_messages m
+      where m.status = 'PENDING' and m.next_attempt_at <= now() and (m.expires_at is null or m.expires_at > now())
+        and coalesce(m.transport, posthaste_private.setting('default_transport') #>> '{}') = t.name
+      order by m.next_attempt_at, m.id limit 20
+    ) f
+    -- A mail that itself breaks the server must not be the probe while another waits.
+    order by f.tries, f.next_attempt_at, f.id limit 1
   )
   from taken t
 $$;
-comment on function posthaste_private.take_probes(text[], interval) is 'Transports of this worker whose open breaker is to be probed now, each given to one caller, with the mail that goes first if one is waiting.';
+comment on function posthaste_private.take_probes(text[], interval) is 'Transports of this worker whose open breaker is to be probed now, each given to one caller, with a mail if one is due: of those that go first the one with the fewest tries.';
 revoke all on function posthaste_private.take_probes(text[], interval) from public;

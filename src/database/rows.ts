@@ -103,8 +103,8 @@ export interface Outcome {
   readonly accepted: readonly number[];
   /** Positions that it refused for good. */
   readonly refused: Readonly<Record<string, RefusalReply>>;
-  /** Whether the attempt is given back; `once`: unless the one before ended the same way. */
-  readonly refund: "yes" | "no" | "once";
+  /** Whether the attempt is given back; `unproven`: unless this mail is the cause of the failure itself. */
+  readonly refund: "yes" | "no" | "unproven";
   /** Milliseconds until the next attempt when the server named them. */
   readonly wait: number | null;
   readonly phase: string | null;

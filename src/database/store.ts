@@ -114,18 +114,22 @@ export function createStore(pool: pg.Pool, settings: StoreSettings) {
       return row?.known ?? false;
     },
 
-    /** Tells the breaker how an attempt went that began at `beganAt` (database time; null: now). */
+    /**
+     * Tells the breaker how an attempt went that began at `beganAt` (database time; null: now). `email`: the mail that
+     * the server broke off; null when it failed before any was named.
+     */
     async reportTransport(
       name: string,
       verdict: "close" | "count" | "open",
       beganAt: Date | null,
+      email: string | null,
       code: string | null,
       reason: string | null,
     ): Promise<TransportState["state"]> {
       const [row] = await rows<{ state: TransportState["state"] }>(
         "report",
-        "select posthaste_private.report_transport($1, $2, $3, $4, $5, $6) as state",
-        [name, verdict, beganAt, code, reason, breaker],
+        "select posthaste_private.report_transport($1, $2, $3, $4, $5, $6, $7) as state",
+        [name, verdict, beganAt, code, reason, breaker, email],
       );
       return row?.state ?? "closed";
     },

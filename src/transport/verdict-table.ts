@@ -26,8 +26,8 @@ export interface Case extends Failure {
 export interface Meaning {
   readonly class: "HOST" | "CONFIG" | "MESSAGE" | "UNKNOWN";
   readonly outcome: "retry" | "failed" | "unknown";
-  /** `first`: given back the first time only, so that a mail which always breaks the server comes to an end. */
-  readonly refund: boolean | "first";
+  /** `unproven`: an outage or this mail? Given back unless the database has evidence that it is the mail. */
+  readonly refund: boolean | "unproven";
   readonly breaker: "none" | "count" | "open" | "close";
   readonly errorCode: ErrorCode | null;
 }
@@ -40,18 +40,18 @@ export interface Row extends Meaning {
 
 // biome-ignore format: five columns, read downwards
 const [HOST, SICK, MIDWAY, CONFIG, SENDER, LATER, BUSY, NEVER, LARGE, UTF8, UNKNOWN, OURS] = [
-  meaning("HOST",    "retry",   true,    "count", "transport_unavailable"),
-  meaning("HOST",    "retry",   true,    "open",  "transport_unavailable"),
-  meaning("HOST",    "retry",   "first", "count", "transport_unavailable"),
-  meaning("CONFIG",  "retry",   true,    "open",  "transport_misconfigured"),
-  meaning("CONFIG",  "retry",   true,    "none",  "transport_misconfigured"), // one wrong sender must not stop the others
-  meaning("MESSAGE", "retry",   false,   "close", "message_deferred"),
-  meaning("MESSAGE", "retry",   false,   "count", "message_deferred"),
-  meaning("MESSAGE", "failed",  false,   "close", "message_refused"),
-  meaning("MESSAGE", "failed",  false,   "close", "message_too_large"),
-  meaning("MESSAGE", "failed",  false,   "close", "smtputf8_unsupported"),
-  meaning("UNKNOWN", "unknown", false,   "none",  "outcome_unknown"),
-  meaning("HOST",    "retry",   true,    "none",  null), // nobody's fault out there: the mail goes back as it was
+  meaning("HOST",    "retry",   true,       "count", "transport_unavailable"),
+  meaning("HOST",    "retry",   true,       "open",  "transport_unavailable"),
+  meaning("HOST",    "retry",   "unproven", "count", "transport_unavailable"),
+  meaning("CONFIG",  "retry",   true,       "open",  "transport_misconfigured"),
+  meaning("CONFIG",  "retry",   true,       "none",  "transport_misconfigured"), // one wrong sender must not stop the others
+  meaning("MESSAGE", "retry",   false,      "close", "message_deferred"),
+  meaning("MESSAGE", "retry",   false,      "count", "message_deferred"),
+  meaning("MESSAGE", "failed",  false,      "close", "message_refused"),
+  meaning("MESSAGE", "failed",  false,      "close", "message_too_large"),
+  meaning("MESSAGE", "failed",  false,      "close", "smtputf8_unsupported"),
+  meaning("UNKNOWN", "unknown", false,      "none",  "outcome_unknown"),
+  meaning("HOST",    "retry",   true,       "none",  null), // nobody's fault out there: the mail goes back as it was
 ] as const;
 
 /**

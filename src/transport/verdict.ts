@@ -8,8 +8,8 @@ export interface Verdict {
   readonly class: "OK" | "HOST" | "CONFIG" | "MESSAGE" | "RECIPIENT" | "UNKNOWN";
   /** For the mail as a whole. A probe that found the server ready has class OK and outcome `retry`: nothing was sent. */
   readonly outcome: "sent" | "retry" | "failed" | "unknown";
-  /** The attempt is given back; `first`: only the first time in a row. */
-  readonly refund: boolean | "first";
+  /** The attempt is given back; `unproven`: unless there is evidence that this mail is the cause itself. */
+  readonly refund: boolean | "unproven";
   /** For the transport's breaker: nothing, one failure, open at once, or in order again. */
   readonly breaker: "none" | "count" | "open" | "close";
   readonly errorCode: ErrorCode | null;
@@ -81,7 +81,7 @@ function decide(report: SendReport, attempt: number): Omit<Verdict, "phase" | "s
     class: "RECIPIENT",
     outcome: deferred.length > 0 ? "retry" : "failed",
     // All refused as a stranger's mail: likely it is us, not them. The breaker counts it, and knows after a few in a row.
-    refund: relay ? "first" : false,
+    refund: relay ? "unproven" : false,
     breaker: relay ? "count" : "close",
     errorCode: deferred.length > 0 ? "recipient_deferred" : "recipient_refused",
     waitSeconds: deferred.length > 0 ? wait : null,

@@ -1,20 +1,24 @@
-import type { Store } from "../database/store.ts";
+import type { ClaimedEmail, Store } from "../database/store.ts";
 import type { Log } from "../log.ts";
 import type { Transport } from "../transport/transport.ts";
 import { judge, type Verdict } from "../transport/verdict.ts";
 
 /** Tells the breakers in the database how attempts went, and probes open ones. */
 export interface Breaker {
-  /** `beganAt`: when the attempt was claimed, by the database's clock. `probing`: it was to find out about the server. */
-  report(name: string, verdict: Verdict, beganAt: Date | null, probing: boolean): Promise<void>;
+  /** How an attempt of this mail went. `probing`: it was to find out about the server. */
+  report(name: string, verdict: Verdict, email: Attempted, probing: boolean): Promise<void>;
   /** Probes the transports whose time has come; returns milliseconds until the next probe, or null. `sendOne` tells whether the server was asked. */
   probe(sendOne: SendOne): Promise<number | null>;
 }
 
+/** A mail, and when it was claimed, by the database's clock. */
+type Attempted = Pick<ClaimedEmail, "id" | "locked_at">;
 type SendOne = (id: string, transport: string) => Promise<boolean>;
 
 /** Longest time that a probe may take before another process may make one. */
 const PROBE_HOLD = 120_000;
+/** What fails here may be the fault of the mail; what fails before, never is. */
+const WITHIN_A_MAIL: ReadonlySet<Verdict["phase"]> = new Set(["mail", "rcpt", "data", "final_dot"]);
 
 /** The breakers of this process's transports. They live in the database; this only remembers which ones are not at rest. */
 export function createBreaker(options: {
@@ -34,11 +38,12 @@ export function createBreaker(options: {
   // Opening is told once, however many attempts under way find the same.
   const open = new Set<string>();
 
-  async function tell(name: string, verdict: Verdict, beganAt: Date | null): Promise<void> {
+  async function tell(name: string, verdict: Verdict, email: Attempted | null): Promise<void> {
+    const beganAt = email?.locked_at ?? null;
     if (verdict.breaker === "none") return;
     if (verdict.breaker === "close") {
       if (!troubled.delete(name)) return;
-      await store.reportTransport(name, "close", beganAt, null, null);
+      await store.reportTransport(name, "close", beganAt, null, null, null);
       if (open.delete(name)) log("transport_closed", { transport: name });
       options.onClosed();
       return;
@@ -48,6 +53,7 @@ export function createBreaker(options: {
       name,
       verdict.breaker,
       beganAt,
+      email !== null && WITHIN_A_MAIL.has(verdict.phase) ? email.id : null,
       verdict.errorCode,
       verdict.message,
     );
@@ -72,12 +78,12 @@ export function createBreaker(options: {
   }
 
   return {
-    async report(name, verdict, beganAt, probing) {
+    async report(name, verdict, email, probing) {
       // A probe that found out nothing has not shown that the server serves, and the next one must not wait for PROBE_HOLD.
       const found =
         probing && verdict.breaker === "none" ? ({ ...verdict, breaker: "count" } as const) : verdict;
       try {
-        await tell(name, found, beganAt);
+        await tell(name, found, email);
       } catch (error) {
         options.onError(error);
       }

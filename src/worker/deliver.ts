@@ -50,7 +50,7 @@ export function createDeliver(tools: DeliveryTools): Deliver {
       await tools.recorder.record(outcome);
       reached("after_record");
       if (transport) {
-        await tools.breaker.report(transport.name, transport.verdict, email.locked_at, probing !== undefined);
+        await tools.breaker.report(transport.name, transport.verdict, email, probing !== undefined);
       }
       return transport !== null;
     } finally {

@@ -81,7 +81,7 @@ export function endingOf(input: {
     kind: verdict.outcome,
     accepted: verdict.accepted.flatMap((address) => positions.get(address) ?? []),
     refused,
-    refund: verdict.refund === "first" ? "once" : verdict.refund ? "yes" : "no",
+    refund: verdict.refund === "unproven" ? "unproven" : verdict.refund ? "yes" : "no",
     wait: verdict.waitSeconds === null ? null : verdict.waitSeconds * 1000,
     phase: report.phase,
     smtp_code: reply?.code ?? null,

@@ -3,7 +3,7 @@ import type { Act, Context, Script, SmtpSession } from "../smtp-server.ts";
 
 /**
  * What an answer says by the design. `taken`: yes. `later`: tried again at the mail's cost. `crowded`: too many recipients,
- * tried again at nobody's cost. `midway`: the server failed; the first time costs nothing. `soft`: a refusal that is not
+ * tried again at nobody's cost. `midway`: the server failed, which costs nothing unless it is this mail alone. `soft`: a refusal that is not
  * believed at first. `never`: refused for good. `unknown`: no whole reply to the dot.
  */
 export type Fate = "taken" | "later" | "crowded" | "midway" | "soft" | "never" | "unknown";

@@ -7,7 +7,7 @@ import { KEEP_KEYS, maintain, purge, purgeKeys } from "./waiting.ts";
 export function maintains(group: Group): Action {
   return {
     name: "maintain",
-    waitsFor: ["the job", "pause", "resume", "the breaker"],
+    waitsFor: ["the job", "pause", "resume", "the breaker", "tell"],
     async run(on) {
       const { rows } = await on.query(
         "select model.micros(now()) as at, posthaste_private.maintain($1, '0 seconds', 1000) as report",

@@ -1,10 +1,13 @@
-import type { Mail, Slot, Told } from "./state.ts";
+import type { Mail, Slot, Told, Transport } from "./state.ts";
 
 /** What a state may become by one step, and with the answer that was given; nothing: the answer was wrong in this state. */
 export type Step<T> = (state: T) => readonly T[];
 
 /** Whether something held while a step ran; "either" when it changed at that time. */
 export type Perhaps = "yes" | "no" | "either";
+
+/** What tells an outage from a mail that breaks the server; "either" when it changed at that time. */
+export type Evidence = Pick<Transport, "servedAt" | "outageAt"> | "either";
 
 /** Length of a lease, and what a worker tells as its policy. */
 export const LEASE = 60e6;
@@ -63,7 +66,12 @@ export function extend(ask: { at: number; token: string; handOver: boolean; gran
 }
 
 /** The end of an attempt, however it comes to be known; and whether it is recorded, late or ignored. */
-export function end(mail: Mail, told: Told, at: number): { applied: string; mails: readonly Mail[] } {
+export function end(
+  mail: Mail,
+  told: Told,
+  at: number,
+  evidence: Evidence,
+): { applied: string; mails: readonly Mail[] } {
   const holder = mail.token !== null && mail.token === told.token;
   const named = (positions: readonly (string | number)[]) =>
     positions.flatMap((position) => mail.addresses[Number(position) - 1] ?? []);
@@ -82,11 +90,20 @@ export function end(mail: Mail, told: Told, at: number): { applied: string; mail
     return { applied: "late", mails: [sent({ ...next, ends }, at)] };
   }
 
-  const again = told.refund === "once" && mail.ends.some((row) => sameBreak(row, told.error_code));
-  const refunded =
-    told.refund === "yes" ||
-    (told.refund === "once" && !again) ||
-    (told.kind === "crashed" && mail.ends.filter((row) => row.startsWith("crashed ")).length < 2);
+  const mails = refunds(mail, told, at, evidence).flatMap((refunded) =>
+    endHeld(mail, told, at, { next, open, refunded }),
+  );
+  return { applied: "recorded", mails };
+}
+
+/** What a mail becomes whose holder tells the end of its attempt. */
+function endHeld(
+  mail: Mail,
+  told: Told,
+  at: number,
+  { next, open, refunded }: { next: Mail; open: readonly string[]; refunded: boolean },
+): Mail[] {
+  const { delivered } = next;
   const ended: Mail = {
     ...next,
     token: null,
@@ -96,9 +113,10 @@ export function end(mail: Mail, told: Told, at: number): { applied: string; mail
     duplicate: mail.duplicate || told.kind === "unknown",
     error: told.kind === "released" ? mail.error : told.error_code,
     ends: [...mail.ends, `${outcomeOf(told)} ${told.phase ?? "-"} ${told.error_code ?? "-"}`],
+    brokenOff: told.refund === "unproven" ? at : mail.brokenOff,
   };
-  if (open.length === 0 && delivered.length > 0) return { applied: "recorded", mails: [sent(ended, at)] };
-  if (told.kind === "released") return { applied: "recorded", mails: [waiting(ended, at, at)] };
+  if (open.length === 0 && delivered.length > 0) return [sent(ended, at)];
+  if (told.kind === "released") return [waiting(ended, at, at)];
   const over =
     told.kind === "sent" ||
     told.kind === "failed" ||
@@ -106,14 +124,26 @@ export function end(mail: Mail, told: Told, at: number): { applied: string; mail
     (told.kind === "unknown" && (told.on_unknown_outcome ?? POLICY.on_unknown_outcome) === "fail") ||
     ended.attempts >= mail.maxAttempts ||
     isTooOld(mail, at);
-  if (over) return { applied: "recorded", mails: [givenUp(ended, "FAILED", at)] };
+  if (over) return [givenUp(ended, "FAILED", at)];
   const [from, to] = told.kind === "crashed" && refunded ? [0, 0] : delay(told, ended.attempts);
   const mails: Mail[] = [];
   if (mail.expiresAt === null || at + from < mail.expiresAt) mails.push(waiting(ended, at + from, at + to));
   if (mail.expiresAt !== null && at + to >= mail.expiresAt) {
     mails.push(givenUp({ ...ended, error: "expired" }, "FAILED", at));
   }
-  return { applied: "recorded", mails };
+  return mails;
+}
+
+/** Whether the attempt is given back: never for a mail that breaks the server, always in an outage. */
+function refunds(mail: Mail, told: Told, at: number, evidence: Evidence): boolean[] {
+  if (told.kind === "crashed") return [mail.ends.filter((row) => row.startsWith("crashed ")).length < 2];
+  const before = mail.brokenOff;
+  if (told.refund !== "unproven" || before === null) return [told.refund !== "no"];
+  if (evidence === "either") return [true, false];
+  const { servedAt, outageAt } = evidence;
+  const others = servedAt !== null && servedAt > before && servedAt <= at;
+  const alone = outageAt === null || before > outageAt;
+  return [!(others && (alone || mail.deferrals >= 20))];
 }
 
 /** SENDING whose lease ran out, or that was not handed over by a worker that is gone, ends its attempt. */
@@ -134,9 +164,10 @@ export function reap(at: number, workerIsGone: (worker: string) => Perhaps): Ste
       phase: mail.handedOver ? "final_dot" : null,
       smtp_code: null,
       error_code: mail.handedOver ? "outcome_unknown" : "worker_crashed",
+      transport: null,
       on_unknown_outcome: mail.secret ? "fail" : null,
     };
-    const { mails } = end(mail, told, at);
+    const { mails } = end(mail, told, at, "either");
     return !ranOut && gone === "either" ? [...mails, mail] : mails;
   };
 }
@@ -180,10 +211,4 @@ function delay(told: Told, spent: number): [number, number] {
 function outcomeOf(told: Told): string {
   if (told.kind === "retry") return "deferred";
   return told.kind === "failed" && told.smtp_code !== null ? "refused" : told.kind;
-}
-
-/** A body that always kills the server must come to an end: the second such attempt is spent. */
-function sameBreak(row: string, code: string | null): boolean {
-  const [, phase = "", error] = row.split(" ");
-  return ["mail", "rcpt", "data"].includes(phase) && error === code;
 }

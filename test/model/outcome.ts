@@ -19,10 +19,11 @@ const shape = (
   error_code: string | null,
 ): Shape => ({ kind, refund, phase, smtp_code, error_code });
 
+const brokenOff = (phase: string) => shape("retry", "unproven", phase, 421, "transport_unavailable");
 const BEFORE_THE_DOT: readonly Shape[] = [
   shape("released", "yes", null, null, null),
   shape("retry", "yes", "connect", null, "transport_unavailable"),
-  shape("retry", "once", "data", 421, "transport_unavailable"),
+  brokenOff("data"),
   shape("retry", "no", "data", 451, "message_deferred"),
   shape("failed", "no", "render", null, "render_failed"),
   shape("failed", "no", "data", 554, "message_refused"),
@@ -33,6 +34,11 @@ const REFUSED_AFTER_IT: readonly Shape[] = [
   shape("failed", "no", "final_dot", 554, "message_refused"),
 ];
 const UNKNOWN = shape("unknown", "no", "final_dot", null, "outcome_unknown");
+
+/** Mail to many is what the server mostly does not bear, so that some is broken off again and again. */
+export function isUnbearable({ addresses }: Pick<Lease, "addresses">): boolean {
+  return addresses.length > 2;
+}
 
 /** What a worker that keeps to the rules tells of this attempt: what it saw of the truth, or that it saw nothing. */
 export function outcomeFor(lease: Lease, ending: Ending): Told {
@@ -45,6 +51,7 @@ export function outcomeFor(lease: Lease, ending: Ending): Told {
     token: lease.token,
     wait: shape.kind === "retry" && ending.wait > 0 ? ending.wait * 1000 : null,
     ...shape,
+    transport: "default",
     on_unknown_outcome: lease.secret ? "fail" : null,
     accepted: positionsOf(lease, accepted),
     refused: Object.fromEntries(
@@ -61,6 +68,7 @@ export function outcomeFor(lease: Lease, ending: Ending): Told {
       truth,
     );
   }
+  if (isUnbearable(lease) && ending.way > 2) return told(brokenOff(granted ? "final_dot" : "data"), []);
   if (granted) return told(REFUSED_AFTER_IT[ending.way % REFUSED_AFTER_IT.length] as Shape, []);
   // At RCPT: some refused, and the rest put off, or all refused.
   if (refused.length > 0 && ending.way % 2 === 0) {

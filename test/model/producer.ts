@@ -131,6 +131,7 @@ function born(request: Request, id: string, at: number): Mail {
     secret: request.secret,
     secretsGone: false,
     ends: [],
+    brokenOff: null,
   };
 }
 

@@ -161,8 +161,9 @@ function onlyNew(world: World, before: ReadonlySet<string>): World {
   return { ...world, slots: new Map(slots) };
 }
 
+/** What the steps say of it; the evidence is only read. */
 function ordered({ paused, open }: Transport): Transport {
-  return { paused, open };
+  return { paused, open, servedAt: null, outageAt: null };
 }
 
 /** The clock moves on: seen from now, every time lies that much earlier. */
@@ -179,6 +180,7 @@ function earlier({ key, mail }: Slot, by: number): Slot {
       createdAt: moved(mail.createdAt),
       expiresAt: moved(mail.expiresAt),
       endedAt: moved(mail.endedAt),
+      brokenOff: moved(mail.brokenOff),
     },
   };
 }

@@ -52,10 +52,14 @@ create function model.state() returns jsonb language sql stable as $$
       'createdAt', model.micros(m.created_at), 'expiresAt', model.micros(m.expires_at), 'endedAt', model.micros(m.finished_at),
       'secret', m.template = 'login-code', 'bad', 'no address' = any (m.recipients), 'secretsGone', m.secrets_removed_at is not null,
       'ends', coalesce((select jsonb_agg(concat_ws(' ', a.outcome, coalesce(a.phase, '-'), coalesce(a.error_code, '-')) order by a.number)
-        from posthaste.email_attempts a where a.email_id = m.id), '[]')))) from posthaste.email_messages m), '[]'),
+        from posthaste.email_attempts a where a.email_id = m.id), '[]'),
+      'brokenOff', (select model.micros(a.finished_at)
+        from posthaste.email_attempts a where a.email_id = m.id and a.error_code = 'transport_unavailable' and a.phase <> 'connect'
+        order by a.number desc limit 1)))) from posthaste.email_messages m), '[]'),
     'keys', coalesce((select jsonb_agg(jsonb_build_object('slot', k.key, 'id', k.email_id, 'until', model.micros(k.expires_at)))
       from posthaste_private.idempotency_keys k), '[]'),
-    'transport', (select jsonb_build_object('paused', t.paused_at is not null, 'open', t.state = 'open')
+    'transport', (select jsonb_build_object('paused', t.paused_at is not null, 'open', t.state = 'open',
+        'servedAt', model.micros(t.served_at), 'outageAt', model.micros(t.outage_at))
       from posthaste_private.transports t where t.name = 'default'),
     'workers', array(select w.id from posthaste_private.workers w),
     -- A job that can run: not used up, and not in the hands of a pool that is gone.
@@ -72,6 +76,7 @@ $$;
 export const RESET = `
 truncate posthaste.email_messages, posthaste.email_archive, posthaste.operator_actions, posthaste_private.idempotency_keys,
   graphile_worker._private_jobs, model.steps cascade;
-update posthaste_private.transports set state = 'closed', failures = 0, paused_at = null, allowance = null, next_probe_at = null, since = now();
+update posthaste_private.transports set state = 'closed', failures = 0, paused_at = null, allowance = null, next_probe_at = null, since = now(),
+  failed_at = null, failed_email = null, served_at = null, outage_at = null;
 update posthaste_private.maintenance set ran_at = '-infinity', horizon_at = '-infinity', cursor_at = '-infinity';
 `;

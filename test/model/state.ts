@@ -33,6 +33,8 @@ export interface Mail {
   readonly secretsGone: boolean;
   /** "outcome phase error_code" of each ended attempt, in their order. */
   readonly ends: readonly string[];
+  /** When the server broke it off the last time. */
+  readonly brokenOff: number | null;
 }
 
 /** One business event: its idempotency key if it has one, and its mail unless that was purged. */
@@ -41,10 +43,12 @@ export interface Slot {
   readonly mail: Mail | null;
 }
 
-/** What stops the transport. */
+/** What stops the transport, and the evidence on whether an outage or a mail does. */
 export interface Transport {
   readonly paused: boolean;
   readonly open: boolean;
+  readonly servedAt: number | null;
+  readonly outageAt: number | null;
 }
 
 /** What a worker holds, or once held, of one claim, and what the mail server did with it. */
@@ -70,11 +74,12 @@ export interface Told {
   readonly kind: "sent" | "retry" | "failed" | "unknown" | "crashed" | "released";
   readonly accepted: readonly number[];
   readonly refused: Readonly<Record<string, object>>;
-  readonly refund: "yes" | "no" | "once";
+  readonly refund: "yes" | "no" | "unproven";
   readonly wait: number | null;
   readonly phase: string | null;
   readonly smtp_code: number | null;
   readonly error_code: string | null;
+  readonly transport: string | null;
   /** The template's own policy. */
   readonly on_unknown_outcome: "resend" | "fail" | null;
 }
@@ -103,7 +108,7 @@ export function emptyWorld(): World {
   return {
     now: 0,
     slots: new Map(),
-    transport: { paused: false, open: false },
+    transport: { paused: false, open: false, servedAt: null, outageAt: null },
     workers: new Set(),
     leases: [],
     copies: new Map(),

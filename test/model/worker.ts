@@ -1,6 +1,7 @@
+import type pg from "pg";
 import { type Action, type Aim, choose, type Group } from "./actions.ts";
 import { claim, end, extend, onMail, POLICY, type Step } from "./machine.ts";
-import { type Ending, outcomeFor } from "./outcome.ts";
+import { type Ending, isUnbearable, outcomeFor } from "./outcome.ts";
 import { type Lease, type Mail, mailsOf, type Slot, slotOf, type Told } from "./state.ts";
 
 /** Takes up to three mails, one of them aimed at; `jobDone` says whether their jobs end with it. */
@@ -91,7 +92,8 @@ export function extendsLeases(
       const committed = () => {
         if (!handOver || !held.includes(first.id)) return;
         first.granted = true;
-        first.truth = first.envelope.filter((_, n) => (bits >> n) & 1);
+        const taken = isUnbearable(first) && bits < 5 ? 0 : bits;
+        first.truth = first.envelope.filter((_, n) => (taken >> n) & 1);
         for (const address of first.truth) {
           const copy = `${first.id} ${address}`;
           world.copies.set(copy, (world.copies.get(copy) ?? 0) + 1);
@@ -127,12 +129,14 @@ export function tells(
         `select model.micros(now()) as at, r.id, r.applied from posthaste_private.record_outcomes($1, $2) r`,
         [JSON.stringify(outcomes), JSON.stringify(POLICY)],
       );
+      // Two statements, which others may come between; in one transaction they would hold more than a worker ever does.
+      if (group.alone) await reportBreaks(on, outcomes);
       const slots = outcomes.map((told): [string, Step<Slot>] => {
         const row = rows.find(({ id }) => id === told.id);
         const step = onMail(
           told.id,
           (mail) => {
-            const { applied, mails } = end(mail, told, row.at);
+            const { applied, mails } = end(mail, told, row.at, group.alone ? world.transport : "either");
             return applied === row.applied ? mails : [];
           },
           row.applied === "gone",
@@ -145,6 +149,17 @@ export function tells(
       return { slots: new Map(slots), committed };
     },
   };
+}
+
+/** A worker goes on to tell the breaker of mail that the server has broken off. It is far from opening by that. */
+async function reportBreaks(on: Pick<pg.ClientBase, "query">, outcomes: readonly Told[]): Promise<void> {
+  for (const { id } of outcomes.filter(({ refund }) => refund === "unproven")) {
+    await on.query(
+      `select posthaste_private.report_transport('default', 'count', null, 'transport_unavailable', '421 bye',
+         '{"failures": 1000000, "probe": 5000, "max_probe": 60000}', $1)`,
+      [id],
+    );
+  }
 }
 
 /** Nothing was told, or only that the outcome is unknown: the truth may still come, from a journal. */

@@ -30,17 +30,6 @@ suite("an attempt", () => {
     assert.equal((await attemptsOf(pool, id)).length, 3);
   });
 
-  for (const phase of ["mail", "rcpt", "data", "final_dot"]) {
-    test(`is given back once with refund once, and spent from the second time on (${phase})`, async () => {
-      const id = await enqueue(pool);
-      const outcome = later({ refund: "once", error_code: "transport_unavailable", phase });
-      await record(pool, await again(pool, id), outcome);
-      assert.deepEqual([(await mail(pool, id)).attempt_count, (await mail(pool, id)).deferral_count], [0, 1]);
-      await record(pool, await again(pool, id), outcome);
-      assert.deepEqual([(await mail(pool, id)).attempt_count, (await mail(pool, id)).deferral_count], [1, 1]);
-    });
-  }
-
   test("that is released goes back at once and for nothing, with the cause of before", async () => {
     const id = await enqueue(pool);
     await record(pool, await again(pool, id), later());

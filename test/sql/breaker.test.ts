@@ -162,6 +162,26 @@ suite("a probe", () => {
     assert.deepEqual(taken.flat(), [{ name, email_id: first }]);
   });
 
+  test("takes the mail with the fewest tries of the first twenty that are due", async () => {
+    const name = await transport();
+    const ids: string[] = [];
+    for (let n = 0; n < 22; n += 1)
+      ids.push(await enqueue(pool, { transport: name, send_at: new Date(Date.now() - 60_000 + n * 1_000) }));
+    const tried = (list: readonly string[], attempts: number, deferrals: number) =>
+      pool.query(
+        "update posthaste.email_messages set attempt_count = $2, deferral_count = $3 where id = any ($1)",
+        [list, attempts, deferrals],
+      );
+    await tried(ids, 0, 7);
+    await tried([ids[3], ids[5]] as string[], 1, 2);
+    await tried([ids[4]] as string[], 4, 0);
+    // Beyond the first twenty, so that a probe reads no long queue.
+    await tried([ids[20]] as string[], 0, 0);
+    await report(name, "open");
+    await makeProbeDue(name);
+    assert.deepEqual(await take(name), [{ name, email_id: ids[3] }]);
+  });
+
   test("is given again when the one who took it does not report in time", async () => {
     const name = await transport();
     await report(name, "open");

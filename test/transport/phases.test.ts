@@ -146,7 +146,7 @@ for (const pipelining of [false, true]) {
         assert.equal(report.phase, "data");
         assert.equal(report.handedOver, false);
         assert.deepEqual({ ...judge(report), message: "" }, {
-          class: "HOST", outcome: "retry", refund: "first", breaker: "count", errorCode: "transport_unavailable",
+          class: "HOST", outcome: "retry", refund: "unproven", breaker: "count", errorCode: "transport_unavailable",
           waitSeconds: null, accepted: [], refused: [], deferred: [], message: "", phase: "data", smtpCode: null,
         }); // biome-ignore format: a list
         assert.deepEqual(server.accepted, []);

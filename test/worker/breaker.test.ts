@@ -131,16 +131,6 @@ test("while a password is wrong the server sees few logins, however much is wait
   await scene.verify();
 });
 
-test("the second connection in a row that ends in the middle of a mail costs it an attempt, so that it comes to an end", async (t) => {
-  const scene = await startScene(t, { options: { breaker: { failures: 100 } } });
-  scene.server.script.data = { end: "reset" };
-  await scene.here(POLL);
-  const id = await scene.enqueue({ parameters: { n: 1 }, max_attempts: 2 });
-  const row = await scene.until(id, "FAILED");
-  assert.deepEqual([row.attempt_count, row.deferral_count, row.error_code], [2, 1, "transport_unavailable"]);
-  await scene.verify();
-});
-
 test("a paused transport sends nothing, and everything once it is resumed", async (t) => {
   const scene = await startScene(t);
   await scene.here(POLL);
