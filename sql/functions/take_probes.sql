@@ -2,6 +2,10 @@ create or replace function posthaste_private.take_probes(transports text[], hold
 returns table (name text, email_id uuid)
 language sql volatile
 set search_path = pg_catalog, pg_temp
+-- Before the table is analysed, a plan would read and sort all that is waiting: 1.3 s with 300,000 instead of 1 ms.
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
 as $$
   with taken as (
     update posthaste_private.transports t set next_probe_at = now() + take_probes.hold
