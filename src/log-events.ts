@@ -24,7 +24,11 @@ export const EVENTS = {
   email_released: { level: "info", text: "Given back before it was sent." },
   email_isolated: {
     level: "warn",
-    text: "Rendered in a process of its own: workers died with this mail in hand, or another one of its template did harm there.",
+    text: "Rendered in a process of its own: a thread or two workers were lost with this mail in hand, or another one of its template did harm.",
+  },
+  renderer_lost: {
+    level: "error",
+    text: "The thread that renders was given up; its mail is rendered in a process of its own, and another thread goes on with the rest.",
   },
   email_lost: { level: "warn", text: "Not sent: the claim was lost to another process." },
   outcome_kept: {

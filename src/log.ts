@@ -31,7 +31,7 @@ export interface LogFields {
   readonly signal?: string;
   /** Where in a template's sources: `emails/welcome.tsx:12:5`; or the folder of templates. */
   readonly place?: string;
-  /** Why a template is broken. It may quote what the file holds: only for `posthaste dev`, whose reader wrote it. */
+  /** Why, in a few words of ours; of a broken template only for `posthaste dev`, whose reader wrote what it may quote. */
   readonly reason?: string;
   readonly pool?: string;
   readonly pid?: number;

@@ -4,8 +4,8 @@ import { HEAP_LIMIT, MEMORY_LIMIT } from "./renderer-terms.ts";
 import type { Template } from "./template.ts";
 
 /**
- * As `Rendered`, or that the template ended the process. `final`: by what it does; otherwise something else may have ended
- * it (the system, for want of memory), and another try may go well.
+ * As `Rendered`, or that the process ended. `by` the template and what it does; by the system, perhaps, for want of memory:
+ * then another try may go well; or by nobody, because none could be started.
  */
 export type RenderedApart =
   | Rendered
@@ -13,7 +13,7 @@ export type RenderedApart =
       readonly ok: false;
       readonly code: "worker_crashed";
       readonly message: string;
-      readonly final: boolean;
+      readonly by: "template" | "system" | "nobody";
     };
 
 /** Rendering outside of this process: whatever a template does there, it ends in time and harms nobody. */
@@ -93,10 +93,10 @@ export function createIsolation(): Isolation {
 
 function verdictOf(reply: Reply, shown: string, timeout: number): RenderedApart | null {
   if ("rendered" in reply) return reply.rendered;
-  const died = (what: string, final: boolean): RenderedApart => {
-    return { ok: false, code: "worker_crashed", message: `${shown}: ${what}`, final };
+  const died = (what: string, by: "template" | "system" | "nobody"): RenderedApart => {
+    return { ok: false, code: "worker_crashed", message: `${shown}: ${what}`, by };
   };
-  const unstarted = () => died("no process could be started to render it in", false);
+  const unstarted = () => died("no process could be started to render it in", "nobody");
   switch (reply.ended) {
     case "stopped":
       return null;
@@ -107,7 +107,7 @@ function verdictOf(reply: Reply, shown: string, timeout: number): RenderedApart 
         message: `${shown}: did not end within ${timeout} ms (timeouts.render)`,
       };
     case "memory":
-      return died(`took more than ${MEMORY_LIMIT} MB of memory in a process of its own`, true);
+      return died(`took more than ${MEMORY_LIMIT} MB of memory in a process of its own`, "template");
     case "slow":
       return unstarted();
     case "died": {
@@ -115,13 +115,13 @@ function verdictOf(reply: Reply, shown: string, timeout: number): RenderedApart 
       if (code === null && signal === null) return unstarted();
       // A template could send them to itself, but who does so from outside is the system, or a service manager.
       if (signal === "SIGKILL" || signal === "SIGTERM" || signal === "SIGINT" || signal === "SIGHUP")
-        return died(`something else ended its process (${signal})`, false);
+        return died(`something else ended its process (${signal})`, "system");
       if (signal === "SIGABRT")
         return died(
           `ended its process (SIGABRT): it aborts, or takes more than ${HEAP_LIMIT} MB of heap`,
-          true,
+          "template",
         );
-      return died(`ended its process (${signal ?? `exit code ${code}`})`, true);
+      return died(`ended its process (${signal ?? `exit code ${code}`})`, "template");
     }
   }
 }

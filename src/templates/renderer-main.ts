@@ -31,7 +31,13 @@ async function serve({ compiled, path, environment, sample, ...request }: Render
   let template = templates.get(key);
   if (!template) {
     Object.assign(process.env, environment);
-    template = await importTemplate(compiled, path).finally(() => rm(path, { force: true }));
+    try {
+      template = await importTemplate(compiled, path);
+    } catch {
+      return tell("unloaded");
+    } finally {
+      await rm(path, { force: true });
+    }
     templates.set(key, template);
   }
   tell("loaded");

@@ -77,6 +77,7 @@ export async function startRenderer(): Promise<RendererProcess> {
         await Promise.race([ready, ended]);
         const rendered = new Promise<Reply>((resolve) => {
           hear = (answer) => {
+            if (answer === "unloaded") return resolve({ ended: "slow" });
             if (answer !== "loaded" && answer !== "ready") return resolve({ rendered: answer });
             clearTimeout(timer);
             timer = setTimeout(stop, request.timeout, "timeout");

@@ -25,5 +25,5 @@ export interface RenderRequest {
   readonly timeout: number;
 }
 
-/** What the process says: that it runs, that it has the template, and what became of rendering. */
-export type RenderAnswer = "ready" | "loaded" | Rendered;
+/** What the process says: that it runs, that it has the template or has no room for it, and what became of rendering. */
+export type RenderAnswer = "ready" | "loaded" | "unloaded" | Rendered;

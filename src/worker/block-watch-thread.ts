@@ -3,9 +3,9 @@ import { Writable } from "node:stream";
 import { isatty } from "node:tty";
 import { workerData } from "node:worker_threads";
 import { createLog } from "../log.ts";
-import { NAME_SIZE, type SharedState } from "./block-watch.ts";
+import type { SharedState } from "./block-watch.ts";
 
-const { numbers, names, tick, patience } = workerData as SharedState;
+const { numbers, name, tick, patience } = workerData as SharedState;
 
 // The stream of the main thread needs the main thread.
 const stderr = Object.assign(
@@ -32,22 +32,12 @@ for (;;) {
   still = now === beat && !debugged ? still + 1 : 0;
   beat = now;
   if (still < patience) continue;
-  const template = rendered();
+  // A copy: a decoder does not read shared memory.
+  const template = new TextDecoder().decode(name.slice(1, 1 + (name[0] ?? 0)));
   createLog({ stream: stderr })("worker_blocked", {
     ...(template === "" ? {} : { template }),
     duration: still * tick,
     pid: process.pid,
   });
   process.kill(process.pid, "SIGKILL");
-}
-
-/** What the main thread was rendering. */
-function rendered(): string {
-  const found = new Set<string>();
-  for (let slot = 0; slot < names.length; slot += NAME_SIZE) {
-    const length = names[slot] ?? 0;
-    // A copy: a decoder does not read shared memory.
-    if (length > 0) found.add(new TextDecoder().decode(names.slice(slot + 1, slot + 1 + length)));
-  }
-  return [...found].join(", ");
 }

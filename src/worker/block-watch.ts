@@ -3,25 +3,23 @@ import { Worker } from "node:worker_threads";
 
 /** Watches from a thread of its own whether this process still moves. */
 export interface BlockWatch {
-  /** Says that this template is being rendered, until what it returns is called. */
-  rendering(template: string): () => void;
+  /** Says that this template's module is being run, one at a time, until what it returns is called. */
+  importing(template: string): () => void;
   close(): void;
 }
 
 /** What both threads see of each other. Numbers: beats of the main thread, and whether a debugger may hold it. */
 export interface SharedState {
   readonly numbers: Int32Array;
-  /** Templates that are being rendered: for each the length of its name, 0 for none, and the name. */
-  readonly names: Uint8Array;
+  /** The template whose module is being run: the length of its name, 0 for none, and the name. */
+  readonly name: Uint8Array;
   /** Milliseconds between two looks, which are also those between two beats. */
   readonly tick: number;
   /** Looks in a row without a beat after which the process is ended. */
   readonly patience: number;
 }
 
-/** Octets for one name, and how many are told at most. */
-export const NAME_SIZE = 256;
-const NAMES = 32;
+const NAME_SIZE = 256;
 
 const TICK = 100;
 
@@ -33,7 +31,7 @@ const TICK = 100;
 export function watchForBlocks(limit: number): BlockWatch {
   const state: SharedState = {
     numbers: new Int32Array(new SharedArrayBuffer(8)),
-    names: new Uint8Array(new SharedArrayBuffer(NAME_SIZE * NAMES)),
+    name: new Uint8Array(new SharedArrayBuffer(NAME_SIZE)),
     tick: TICK,
     patience: Math.ceil(limit / TICK),
   };
@@ -48,16 +46,12 @@ export function watchForBlocks(limit: number): BlockWatch {
   thread.unref();
 
   const encoder = new TextEncoder();
-  const free = Array.from({ length: NAMES }, (_, index) => index * NAME_SIZE);
   return {
-    rendering(template) {
-      const slot = free.pop();
-      if (slot === undefined) return () => undefined;
-      const { written } = encoder.encodeInto(template, state.names.subarray(slot + 1, slot + NAME_SIZE));
-      state.names[slot] = written;
+    importing(template) {
+      const { written } = encoder.encodeInto(template, state.name.subarray(1));
+      state.name[0] = written;
       return () => {
-        state.names[slot] = 0;
-        free.push(slot);
+        state.name[0] = 0;
       };
     },
     close() {

@@ -22,7 +22,7 @@ import { loadCatalog, published } from "./published-templates.ts";
 import { createPurger } from "./purger.ts";
 import { createRecorder } from "./recorder.ts";
 import { keepRegistered } from "./registration.ts";
-import { openRendering, type RenderingTools } from "./rendering.ts";
+import { openRendering } from "./rendering.ts";
 import { reportOutcome } from "./report-outcome.ts";
 import { allEnd, settle } from "./settle.ts";
 import { storeSettings } from "./store-settings.ts";
@@ -58,8 +58,8 @@ export interface EngineOptions {
   readonly log: Log;
   /** Read templates again when they change. Default false. */
   readonly watch?: boolean | undefined;
-  /** As in `RenderingTools`. */
-  readonly rendering?: RenderingTools["rendering"] | undefined;
+  /** Told the name of each template whose module runs in this process, until what it returns is called. */
+  readonly importing?: ((template: string) => () => void) | undefined;
 }
 
 /** Loads templates, makes transports, registers the worker and starts its timers. Throws a PosthasteError when something is not as it must be. */
@@ -73,7 +73,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const publish = () => {
     store.publishTemplates(published(catalog)).catch(said("maintenance_failed"));
   };
-  const catalog = await loadCatalog(config, log, watch ?? false, publish, options.rendering);
+  const catalog = await loadCatalog(config, log, watch ?? false, publish, options.importing);
   // Claims, hand-overs, outcomes and the timers each need one at a time.
   const pool = createPool({
     connectionString,
@@ -87,6 +87,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     silence: patienceFor(config.lease),
     pin: store.pinAttachments,
   });
+  const rendering = openRendering(catalog, log);
   const said = (event: Parameters<Log>[0]) => (error: unknown) => log(event, { error: describeError(error) });
 
   try {
@@ -126,7 +127,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       instruments,
       files,
       log,
-      ...openRendering(store, options.rendering),
+      rendering,
+      crashesOf: store.crashesOf,
       store,
       leases,
       recorder,
@@ -195,6 +197,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
         if (lost.length > 0)
           log("outcomes_lost", { count: lost.length, ids: lost.map((outcome) => outcome.id) });
         await allEnd([probed, ...[...transports.values()].map((transport) => transport.close())]);
+        await rendering.thread.close();
         await catalog.close();
         await liveness.close();
         await measuring.close();
@@ -207,6 +210,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await measuring.close();
     await files.close();
     await pool.end();
+    await rendering.thread.close();
     await catalog.close();
     throw error;
   }

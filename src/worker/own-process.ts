@@ -31,7 +31,7 @@ export function guardProcess(log: Log, timeout: number): OwnProcess {
   };
   process.on("uncaughtException", onError).once("exit", onExit);
   return {
-    rendering: watch.rendering,
+    importing: watch.importing,
     attribute(known) {
       strayOf = known;
     },

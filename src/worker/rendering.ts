@@ -1,71 +1,92 @@
 import type { PosthasteConfig } from "../config.ts";
-import type { ClaimedEmail, Store } from "../database/store.ts";
+import type { ClaimedEmail } from "../database/store.ts";
 import type { Log } from "../log.ts";
 import type { Instruments } from "../metrics/instruments.ts";
-import { createIsolation, type Isolation } from "../templates/isolation.ts";
-import type { Template } from "../templates/load.ts";
-import { type Rendered, renderTemplate } from "../templates/render.ts";
-import { type Ending, failedBeforeSending, RELEASED, releasedFor, triedAgain } from "./outcome.ts";
+import { createIsolation, type Isolation, type RenderedApart } from "../templates/isolation.ts";
+import type { Template, TemplateCatalog } from "../templates/load.ts";
+import type { Rendered } from "../templates/render.ts";
+import { createRendererThread, type RendererThread } from "../templates/renderer-thread.ts";
+import { type Ending, failedBeforeSending, heldBack, RELEASED, releasedFor, triedAgain } from "./outcome.ts";
 
 /** A mail that so many workers died with is rendered in a process of its own. */
 const SUSPICIOUS = 2;
+
+/** Milliseconds that a mail gets in a process of its own while others wait behind it; then it goes behind them. */
+const FIRST_TRY = 2_000;
 
 /** What rendering mail needs. */
 export interface RenderingTools {
   readonly config: PosthasteConfig;
   readonly instruments: Instruments;
   readonly log: Log;
-  readonly isolation: Isolation;
-  readonly suspects: Suspects;
+  readonly rendering: Rendering;
   /** How many workers died with this mail in hand. */
   readonly crashesOf: (id: string) => Promise<number>;
-  /** Says that this template is being rendered in this process, until what it returns is called. */
-  readonly rendering: (template: string) => () => void;
 }
 
-/** What is known in this process against templates, by name and version. */
-interface Suspects {
-  /** They did harm in a process of its own. */
+/** Where this process renders, and what it knows against templates, by name and version. */
+export interface Rendering {
+  /** The ordinary case. */
+  readonly thread: RendererThread;
+  /** For what may do harm, one mail at a time: those that end soon, and those that have shown that they do not. */
+  readonly brief: Isolation;
+  readonly patient: Isolation;
+  /** They did harm in a process of their own. */
   readonly harmful: Set<string>;
-  /** How many of their mails are in a process of its own, or wait for it. */
+  /** How many of their mails are in a process of their own, or wait for it. */
   readonly isolated: Map<string, number>;
   /** Whether workers died with one of their mails is being looked up. */
   readonly lookups: Map<string, Promise<unknown>>;
 }
 
-/** What a process has for it of its own. */
-export function openRendering(
-  store: Store,
-  rendering: RenderingTools["rendering"] = () => () => undefined,
-): Pick<RenderingTools, "isolation" | "suspects" | "crashesOf" | "rendering"> {
-  const suspects: Suspects = { harmful: new Set(), isolated: new Map(), lookups: new Map() };
-  return { isolation: createIsolation(), suspects, crashesOf: store.crashesOf, rendering };
+/** Opens what a process renders with; `thread.close` ends it. */
+export function openRendering(catalog: TemplateCatalog, log: Log): Rendering {
+  return {
+    thread: createRendererThread({
+      templates: catalog.list(),
+      onLost: (templates, reason) => log("renderer_lost", { template: templates.join(", "), reason }),
+      onStray: ({ stray, error }) => log("template_threw", { ...stray, error }),
+    }),
+    brief: createIsolation(),
+    patient: createIsolation(),
+    harmful: new Set(),
+    isolated: new Map(),
+    lookups: new Map(),
+  };
 }
 
+type Result = Extract<Rendered, { ok: true }> | { readonly ending: Ending };
+
 /**
- * Renders a mail: in this process, which is quick, unless workers died with it in hand. Then it may be what killed them,
- * or may have been beside it; in a process of its own it shows which, and the others go on.
+ * Renders a mail: in a thread of this process, which is quick, unless it may do harm there. Workers died with it in hand,
+ * or the thread was lost with it: in a process of its own it shows whether it did that or was beside it, and the others go on.
  */
 export async function renderMail(
   template: Template,
   email: ClaimedEmail,
   signal: AbortSignal,
   tools: RenderingTools,
-): Promise<Extract<Rendered, { ok: true }> | { readonly ending: Ending }> {
+): Promise<Result> {
+  if (template.broken !== null) return { ending: failedBeforeSending("render_failed", template.broken) };
+  const { thread, isolated } = tools.rendering;
   const { render: timeout } = tools.config.timeouts;
   const request = { parameters: email.parameters, locale: email.locale, timeout };
   const key = `${template.name} ${template.version}`;
-  if (await accuse(key, email, tools)) {
-    const { isolated } = tools.suspects;
-    return renderApart(key, template, email, request, signal, tools).finally(() => {
-      isolated.set(key, (isolated.get(key) ?? 0) - 1);
-    });
+  if (!(await accuse(key, email, tools))) {
+    const here = await thread.render(template, request);
+    if (here) {
+      tools.instruments.rendered(template.name, here.took);
+      return here.rendered.ok
+        ? here.rendered
+        : { ending: failedBeforeSending(here.rendered.code, here.rendered.message) };
+    }
+    count(isolated, key, 1);
   }
-  const began = performance.now();
-  const done = tools.rendering(template.name);
-  const rendered = await renderTemplate(template, email.parameters, request).finally(done);
-  tools.instruments.rendered(template.name, performance.now() - began);
-  return rendered.ok ? rendered : { ending: failedBeforeSending(rendered.code, rendered.message) };
+  try {
+    return await renderApart(key, template, email, request, signal, tools);
+  } finally {
+    count(isolated, key, -1);
+  }
 }
 
 async function renderApart(
@@ -75,20 +96,32 @@ async function renderApart(
   request: Parameters<Isolation["render"]>[1],
   signal: AbortSignal,
   tools: RenderingTools,
-): Promise<Extract<Rendered, { ok: true }> | { readonly ending: Ending }> {
-  // The rest of the slots is for mail that nothing is known against.
-  if (tools.isolation.waiting >= Math.max(1, Math.floor(tools.config.concurrency / 2))) {
-    return { ending: releasedFor(request.timeout) };
-  }
+): Promise<Result> {
+  const { brief, patient, harmful } = tools.rendering;
+  const { timeout } = request;
+  // The other slots are for mail that nothing is known against.
+  const room = (share: number) => Math.max(1, Math.floor(tools.config.concurrency / share));
+  if (brief.waiting >= room(2)) return { ending: releasedFor(timeout) };
   tools.log("email_isolated", { id: email.id, key: email.idempotency_key, template: template.name });
-  const apart = await tools.isolation.render(template, request, signal);
+  const first = { ...request, timeout: Math.min(FIRST_TRY, timeout) };
+  let apart = await brief.render(template, first, signal);
+  if (first.timeout < timeout && isTimeout(apart)) {
+    if (patient.waiting >= room(4)) return { ending: releasedFor(timeout) };
+    apart = await patient.render(template, request, signal);
+  }
   if (apart === null) return { ending: RELEASED };
   if (apart.ok) return apart;
-  if (apart.code === "worker_crashed" && !apart.final) {
-    return { ending: triedAgain(apart.code, apart.message, "render") };
+  const { code, message } = apart;
+  if (code === "worker_crashed") {
+    if (apart.by === "system") return { ending: triedAgain(code, message, "render") };
+    if (apart.by === "nobody") return { ending: heldBack(code, message, "render") };
   }
-  if (apart.code === "render_timeout" || apart.code === "worker_crashed") tools.suspects.harmful.add(key);
-  return { ending: failedBeforeSending(apart.code, apart.message) };
+  if (code === "render_timeout" || code === "worker_crashed") harmful.add(key);
+  return { ending: failedBeforeSending(code, message) };
+}
+
+function isTimeout(apart: RenderedApart | null): boolean {
+  return apart?.ok === false && apart.code === "render_timeout";
 }
 
 /**
@@ -99,15 +132,11 @@ async function renderApart(
 async function accuse(
   key: string,
   email: ClaimedEmail,
-  { crashesOf, suspects: { harmful, isolated, lookups } }: RenderingTools,
+  { crashesOf, rendering: { harmful, isolated, lookups } }: RenderingTools,
 ): Promise<boolean> {
-  const count = () => {
-    isolated.set(key, (isolated.get(key) ?? 0) + 1);
-    return true;
-  };
   const before = lookups.get(key);
   if (email.attempt_count > 1 || email.deferral_count > 0) {
-    const found = crashesOf(email.id).then((crashes) => crashes >= SUSPICIOUS && count());
+    const found = crashesOf(email.id).then((crashes) => crashes >= SUSPICIOUS && count(isolated, key, 1));
     // Mail of the same template that comes meanwhile waits for the answer, and finds it counted.
     const lookup = Promise.allSettled([before, found]);
     lookups.set(key, lookup);
@@ -115,5 +144,10 @@ async function accuse(
     if (await found) return true;
   }
   await before;
-  return (harmful.has(key) || (isolated.get(key) ?? 0) > 0) && count();
+  return (harmful.has(key) || (isolated.get(key) ?? 0) > 0) && count(isolated, key, 1);
+}
+
+function count(isolated: Map<string, number>, key: string, by: number): true {
+  isolated.set(key, (isolated.get(key) ?? 0) + by);
+  return true;
 }

@@ -34,7 +34,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, connectionString } = options;
   const crontab = await cronItems(options.preset?.worker?.crontabFile);
   const { log: own, watch, guard } = options;
-  const starting = startEngine({ config, connectionString, log: own, watch, rendering: guard?.rendering });
+  const starting = startEngine({ config, connectionString, log: own, watch, importing: guard?.importing });
   provideEngine(starting);
   const engine = await starting;
   const { log } = engine;

@@ -4,6 +4,7 @@ import { packageRoot } from "../../src/package-root.ts";
 import { createIsolation } from "../../src/templates/isolation.ts";
 import { loadTemplates } from "../../src/templates/load.ts";
 import { renderTemplate } from "../../src/templates/render.ts";
+import { createRendererThread } from "../../src/templates/renderer-thread.ts";
 import { percentile } from "../bench/statistics.ts";
 import { type Account, accountOf } from "./account.ts";
 import { onStage } from "./stage.ts";
@@ -56,10 +57,10 @@ export function measurePoison(seconds: number, poison: number): Promise<Fared> {
   });
 }
 
-/** Milliseconds for one mail of `order-confirmed`: in this process, in another one in a row, and in a fresh one. */
+/** Milliseconds for one mail of `order-confirmed`: with nothing around it, as a worker does it, in another process in a row, and in a fresh one. */
 export async function measureIsolation(
   mails: number,
-): Promise<{ here: number; inARow: number; fresh: number }> {
+): Promise<{ bare: number; thread: number; inARow: number; fresh: number }> {
   const catalog = await loadTemplates(join(packageRoot, "emails"));
   const template = catalog.get("order-confirmed");
   if (!template) throw new Error("There is no template order-confirmed.");
@@ -69,18 +70,28 @@ export async function measureIsolation(
     await work();
     return (performance.now() - began) / times;
   };
-  const here = async () => {
-    for (let n = 0; n < mails; n += 1) await renderTemplate(template, request.parameters, request);
-  };
-  await here();
+  const thread = createRendererThread({
+    templates: [template],
+    onLost: () => undefined,
+    onStray: () => undefined,
+  });
+  const inARow = (render: () => Promise<unknown>) => () => Promise.all(Array.from({ length: mails }, render));
+  const bare = inARow(() => renderTemplate(template, request.parameters, request));
+  const inThread = inARow(() => thread.render(template, request));
+  await bare();
+  await inThread();
   const isolation = createIsolation();
-  return {
-    here: await timed(mails, here),
-    inARow: await timed(mails, () =>
-      Promise.all(Array.from({ length: mails }, () => isolation.render(template, request))),
+  const found = {
+    bare: await timed(mails, bare),
+    thread: await timed(mails, inThread),
+    inARow: await timed(
+      mails,
+      inARow(() => isolation.render(template, request)),
     ),
     fresh: await timed(10, async () => {
       for (let n = 0; n < 10; n += 1) await isolation.render(template, request);
     }),
   };
+  await thread.close();
+  return found;
 }

@@ -45,7 +45,7 @@ export interface WorkerChanges {
   readonly connectionString?: string;
   readonly crashAt?: string;
   /** As in `WorkerProcessOptions`. */
-  readonly heap?: number;
+  readonly environment?: Readonly<Record<string, string>>;
   /** Milliseconds between two polls for jobs, for `here`. Default: Posthaste's own. */
   readonly pollInterval?: number;
   /** Resolve at once, not when mail is being sent. */
@@ -122,7 +122,7 @@ export async function startScene(
         connectionString: changes.connectionString ?? database.connectionString,
         options: { ...options, ...changes.options },
         crashAt: changes.crashAt,
-        heap: changes.heap,
+        environment: changes.environment,
       });
       closers.push(worker.end);
       if (changes.started !== false) await worker.log.line("worker_started");

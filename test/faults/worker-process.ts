@@ -31,8 +31,8 @@ export interface WorkerProcessOptions {
   readonly options: PosthasteOptions;
   /** A point of src/worker/crash-point.ts, with `:stop` to be stopped there instead of killed. */
   readonly crashAt?: string | undefined;
-  /** Most of JavaScript's heap that it may have, in MB. Default: Node's own limit. */
-  readonly heap?: number | undefined;
+  /** More variables of its environment. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Starts a worker process. It sends mail when its log says `worker_started`. */
@@ -40,19 +40,16 @@ export function spawnWorker({
   connectionString,
   options,
   crashAt,
-  heap,
+  environment,
 }: WorkerProcessOptions): WorkerProcess {
   const child = spawn(
     process.execPath,
-    [
-      "--conditions=posthaste-source",
-      ...(heap === undefined ? [] : [`--max-old-space-size=${heap}`]),
-      join(import.meta.dirname, "worker-main.ts"),
-    ],
+    ["--conditions=posthaste-source", join(import.meta.dirname, "worker-main.ts")],
     {
       env: {
         ...bareEnvironment,
         NODE_ENV: "production",
+        ...environment,
         POSTHASTE_TEST_WORKER: JSON.stringify({ connectionString, options }),
         ...(crashAt === undefined ? {} : { POSTHASTE_CRASH_AT: crashAt }),
       },

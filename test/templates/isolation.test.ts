@@ -42,7 +42,7 @@ test("a template that puts too much into buffers is ended there", async (t) => {
     ok: false,
     code: "worker_crashed",
     message: "emails/mail.tsx: took more than 512 MB of memory in a process of its own",
-    final: true,
+    by: "template",
   });
 });
 
@@ -80,6 +80,6 @@ test("a process that something else ends, as the system does for want of memory,
     ok: false,
     code: "worker_crashed",
     message: "emails/mail.tsx: something else ended its process (SIGKILL)",
-    final: false,
+    by: "system",
   });
 });
