@@ -11,7 +11,8 @@ as $$
     update posthaste_private.transports t set next_probe_at = now() + take_probes.hold
     where t.name = any (take_probes.transports) and t.state = 'open' and t.paused_at is null
       -- Further ahead than any probe is put off says that the clock was set back.
-      and (t.next_probe_at <= now() or t.next_probe_at > now() + greatest(t.probe_delay * 2, take_probes.hold))
+      -- The clock, not the time when this began: who waited here for another caller would take its hold for one.
+      and (t.next_probe_at <= now() or t.next_probe_at > clock_timestamp() + greatest(t.probe_delay * 2, take_probes.hold))
     returning t.name
   )
   select t.name, (

@@ -41,12 +41,14 @@ test("an operator's login does all that operators do", async (t) => {
     ["cancel", id, "--dry-run"],
     ["cancel", id],
     ["cancel", "--reference", "user:2"],
-    ["status"],
   ]) {
     const { code, stdout, stderr } = await run(...args);
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     if (["list", "show"].includes(args[0] ?? "")) assert.ok(stdout.includes(id), stdout);
   }
+  // It is told, and no worker runs here.
+  const status = await run("status");
+  assert.deepEqual([status.code, status.stderr], [1, ""]);
 });
 
 test("a producer's login enqueues, and is told as much as email_status tells", async (t) => {
