@@ -55,7 +55,10 @@ suite("a worker's metrics", () => {
     }
     ids.push(await scene.enqueue({ transport: "made-up", recipient: "secret@customer.example" }));
     for (const id of ids.slice(0, -1)) await scene.until(id, "FAILED");
-    await eventually("all are counted", async () => (await worker.engine.expose()).body.includes("} 20\n"));
+    await eventually("all are counted", async () => {
+      const { body } = await worker.engine.expose();
+      return body.includes("} 20\n") && body.includes('template="plain"');
+    });
     const { body } = await worker.engine.expose();
     const series = readSeries(body);
     assert.doesNotMatch(body, /secret|customer|made-up|no-reply@|127\.0\.0\.1/);
