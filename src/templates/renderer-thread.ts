@@ -30,12 +30,13 @@ export interface RenderedHere {
 export interface RendererThread {
   /**
    * Renders a mail. Null when the thread was lost with this mail, or another one of its template, in hand: it is to be
-   * rendered where it harms nobody.
+   * rendered where it harms nobody. Null also when `signal` gives it up.
    * @param request.timeout milliseconds for rendering that waits for something
    */
   render(
     template: Template,
     request: { parameters: unknown; locale: string | null; timeout: number },
+    signal?: AbortSignal,
   ): Promise<RenderedHere | null>;
   close(): Promise<void>;
 }
@@ -172,9 +173,12 @@ export function createRendererThread(options: {
   }
 
   return {
-    render(template, request) {
+    render(template, request, signal) {
       if (closed || template.compiled === null) return Promise.resolve(null);
-      return new Promise((resolve) => ask({ key: keyOf(template), template, request, resolve }));
+      return new Promise((resolve) => {
+        signal?.addEventListener("abort", () => resolve(null), { once: true });
+        ask({ key: keyOf(template), template, request, resolve });
+      });
     },
     async close() {
       closed = true;

@@ -73,13 +73,14 @@ export async function renderMail(
   const request = { parameters: email.parameters, locale: email.locale, timeout };
   const key = `${template.name} ${template.version}`;
   if (!(await accuse(key, email, tools))) {
-    const here = await thread.render(template, request);
+    const here = await thread.render(template, request, signal);
     if (here) {
       tools.instruments.rendered(template.name, here.took);
       return here.rendered.ok
         ? here.rendered
         : { ending: failedBeforeSending(here.rendered.code, here.rendered.message) };
     }
+    if (signal.aborted) return { ending: RELEASED };
     count(isolated, key, 1);
   }
   try {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
-import { describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../faults/eventually.ts";
 import { startOwnDatabase } from "../faults/own-database.ts";
@@ -14,19 +14,25 @@ function journalOf(scene: Scene): string[] {
   return existsSync(scene.journal) ? readdirSync(scene.journal) : [];
 }
 
+/** A mail that was accepted when its database had just gone: only the journal of its worker knows. */
+async function acceptedInBetween(t: TestContext) {
+  const database = await startOwnDatabase();
+  const scene = await startScene(t, { database });
+  scene.server.script.dot = async () => {
+    await database.postgres.stop("immediate");
+    return undefined;
+  };
+  const worker = await scene.process();
+  const id = await scene.enqueue({ parameters: { n: 1 } });
+  await worker.log.line("outcome_kept");
+  scene.server.script = {};
+  return { database, scene, worker, id };
+}
+
 describe("between a worker and its database,", { concurrency: 3 }, () => {
   test("an acceptance outlives a database that is away for three leases: one copy, SENT", async (t) => {
-    const database = await startOwnDatabase();
-    const scene = await startScene(t, { database });
-    scene.server.script.dot = async () => {
-      await database.postgres.stop("immediate");
-      return undefined;
-    };
-    const worker = await scene.process();
-    const id = await scene.enqueue({ parameters: { n: 1 } });
-    await worker.log.line("outcome_kept");
+    const { database, scene, id } = await acceptedInBetween(t);
     assert.equal(journalOf(scene).length, 1);
-    scene.server.script = {};
     await delay(LONG);
     await database.postgres.start();
     const row = await scene.until(id, "SENT");
@@ -38,17 +44,8 @@ describe("between a worker and its database,", { concurrency: 3 }, () => {
   });
 
   test("what a killed worker had in its journal is recorded by the next one before anything is guessed", async (t) => {
-    const database = await startOwnDatabase();
-    const scene = await startScene(t, { database });
-    scene.server.script.dot = async () => {
-      await database.postgres.stop("immediate");
-      return undefined;
-    };
-    const worker = await scene.process();
-    const id = await scene.enqueue({ parameters: { n: 1 } });
-    await worker.log.line("outcome_kept");
+    const { database, scene, worker, id } = await acceptedInBetween(t);
     await worker.end();
-    scene.server.script = {};
     await database.postgres.start();
     await database.query(
       "update posthaste.email_messages set locked_until = now() - interval '1 hour' where id = $1",

@@ -109,6 +109,21 @@ describe("a worker", { concurrency: 3 }, () => {
     assert.deepEqual(await worker.exited, { code: null, signal: "SIGKILL" });
   });
 
+  test("that is told to stop gives back mail whose template still waits for something", async (t) => {
+    const source = poison("await new Promise((resolve) => setTimeout(resolve, 60_000));", "async");
+    const options = { ...OPTIONS, timeouts: { render: "1m" }, shutdownGrace: "100ms" };
+    const scene = await startScene(t, { templates: { "poison.tsx": source }, options });
+    const worker = await scene.process();
+    const id = await scene.enqueue({ template: "poison" });
+    await scene.until(id, "SENDING");
+    worker.kill("SIGTERM");
+    assert.deepEqual(await worker.exited, { code: 0, signal: null });
+    const row = await scene.row(id);
+    assert.deepEqual([row.status, row.attempt_count], ["PENDING", 0]);
+    assert.deepEqual(outcomes(await scene.attempts(id)), ["released"]);
+    assert.ok(!worker.log.lines.some(({ event }) => event === "email_isolated"));
+  });
+
   test("that was stopped for longer than it may be blocked goes on", async (t) => {
     const scene = await startScene(t, { options: OPTIONS });
     const worker = await scene.process();
