@@ -54,9 +54,12 @@ for (const pipelining of [false, true]) {
           url,
           timeouts: { [clock]: 150 },
         });
+        const sent = transport.send(mail("1"));
+        // Earlier it would spoil the reply to another command.
+        await server.reached(point);
         const dripping = setInterval(() => server.sessions[0]?.socket.write("2"), 20);
         t.after(() => clearInterval(dripping));
-        const report = await transport.send(mail("1"));
+        const report = await sent;
         assert.equal(report.phase, phase);
         assert.notEqual(report.failure, null);
       });
