@@ -40,7 +40,8 @@ export function posthaste(
 /** A folder outside any install that holds the given files; removed after the test. */
 export function folder(t: TestContext, files: Readonly<Record<string, string>>): string {
   const directory = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
-  t.after(() => rmSync(directory, { recursive: true }));
+  // A database whose `posthaste dev` was killed may still write while it stops.
+  t.after(() => rmSync(directory, { recursive: true, maxRetries: 10, retryDelay: 100 }));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, name)), { recursive: true });
     writeFileSync(join(directory, name), text);

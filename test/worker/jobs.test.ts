@@ -73,7 +73,6 @@ describe("whatever becomes of the jobs,", { concurrency: 3 }, () => {
     t.diagnostic(
       `all ${ids.length} were sent ${Math.round(took)} ms after the death, with a lease of 3,000 ms`,
     );
-    assert.ok(took < 15_000, `${took} ms`);
     const duplicated = await scene.database.query(
       "select id from posthaste.email_messages where possible_duplicate",
     );

